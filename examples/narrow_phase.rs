@@ -4,7 +4,7 @@ use std::error::Error;
 
 use shapes::mesh::catalog::shape;
 use shapes::sphere_tree::Method;
-use shapes::traversal::{Memory, Placed, Question, Search, Verdict, manifold, wrap};
+use shapes::traversal::{Intersection, Memory, Placed, Question, Search, manifold, wrap};
 use shapes::{Pose, Shape, exact};
 use space::{Quat, Vec3};
 
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for budget in [2, 10, 50, u64::MAX] {
         let answer = search.refine(&question, budget);
         let (tolerance, operations) = (search.tolerance(&question), answer.operations);
-        println!("after {operations} operations: {:?}, within {tolerance:.3} m", answer.verdict);
+        println!("after {operations} operations: {:?}, within {tolerance:.3} m", answer.intersection);
     }
     let mut contacts = Vec::new();
     search.contacts(&question, &mut contacts);
@@ -45,6 +45,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("in frame {frame} they may touch; {} walks, {} spared", memory.walked, memory.spared);
     let (rabbit, there) = (Shape::mesh(mesh.clone()), beside(1.4 - 0.005 * frame as f32).pose);
     println!("the meshes are {:.3} m apart then", exact::distance(&rabbit, &Pose::IDENTITY, &rabbit, &there));
-    assert_eq!(search.run(&Question::new(here, beside(0.05))).verdict, Verdict::Certain);
+    assert_eq!(search.run(&Question::new(here, beside(0.05))).intersection, Intersection::Certain);
     Ok(())
 }

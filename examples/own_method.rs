@@ -47,10 +47,6 @@ impl BroadPhase for SortedOnce {
         }
         work
     }
-
-    fn bytes(&self) -> usize {
-        self.begins.capacity() * size_of::<(f32, Slot)>()
-    }
 }
 
 fn main() -> Result<(), WorkloadError> {

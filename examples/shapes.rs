@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use shapes::mesh::{Format, generated, read};
-use shapes::{Decomposition, Motion, Pose, Shape, decompose, exact};
+use shapes::{Decomposition, Pose, RigidMotion, Shape, decompose, exact};
 use space::{Quat, Vec3};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -15,8 +15,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         .collect();
     let door = Shape::hull(&panel)?;
     let hinge = Vec3::new(1.0, 0.0, 0.0);
-    let swing = Motion::new(Pose::at(hinge), Pose::new(hinge, Quat::from_rotation_y(std::f32::consts::FRAC_PI_2)));
-    let walk = Motion::new(Pose::at(Vec3::new(1.4, 0.0, -3.0)), Pose::at(Vec3::new(1.4, 0.0, 1.0)));
+    let swing = RigidMotion::new(Pose::at(hinge), Pose::new(hinge, Quat::from_rotation_y(std::f32::consts::FRAC_PI_2)));
+    let walk = RigidMotion::new(Pose::at(Vec3::new(1.4, 0.0, -3.0)), Pose::at(Vec3::new(1.4, 0.0, 1.0)));
 
     println!("at first they are {:.2} m apart", exact::distance(&visitor, &walk.from, &door, &swing.from));
     let contact = exact::first_contact(&visitor, &walk, &door, &swing, 0.01).ok_or("they should meet")?;

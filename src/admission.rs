@@ -1,5 +1,4 @@
-//! Who may come in, and who may speak: tokens, bans and mutes. The server knows sessions; it knows no secrets, bans or
-//! addresses.
+//! Admission: tokens, bans and mutes. The server knows sessions; it knows no secrets, bans or addresses.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -34,7 +33,7 @@ pub enum Admitted {
     Message,
     /// Hand this hello, which was decoded to be checked, to the server.
     Hello(Hello, Nickname),
-    /// Drop it.
+    /// Drop the message.
     Nothing,
     /// Answer with this, and close the link.
     Refused(Refused),
@@ -147,7 +146,8 @@ mod tests {
     }
 
     fn is_admitted(admission: &Admission, bytes: &[u8], now_s: u64) -> bool {
-        matches!(admit(admission, bytes, now_s), Admitted::Hello(hello, nickname) if hello.nickname == nickname.as_str())
+        let Admitted::Hello(hello, nickname) = admit(admission, bytes, now_s) else { return false };
+        hello.nickname == nickname.as_str()
     }
 
     #[test]

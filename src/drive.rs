@@ -1,7 +1,7 @@
 //! The driver of a server: it brings the server the time and what arrives, and carries out its effects.
 //!
 //! It runs on a thread of its own and waits for nothing but the next tick and the next event. Sending queues or drops,
-//! and another thread writes to the disk, so a slow client or disk delays nobody else.
+//! and another thread writes to the disk, so a slow client or disk delays no other client.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -19,9 +19,9 @@ use crate::cluster::{self, Messenger, NodeEvent};
 use crate::http::Health;
 use crate::link::{Inbox, LinkEvent, Outbox, Party};
 use crate::meters::{self, Direction, Meters};
-use crate::order::{self, Answer, Order};
+use crate::order::{self, Order, Reply};
 use crate::origin::Origins;
-use crate::store::keeper::Keeper;
+use crate::store::keeper::StoreKeeper;
 use crate::watch::Watchers;
 use crate::{kept, token};
 
@@ -31,13 +31,13 @@ const EVENTS_AT_ONCE: usize = 256;
 const FAREWELL_MAX: Duration = Duration::from_millis(2_500);
 
 /// A server and what it runs with.
-pub struct Drive {
+pub struct Driver {
     pub server: Server,
     pub inbox: Inbox,
     pub admission: Admission,
     /// `None` for a world that is not kept.
-    pub keeper: Option<Keeper>,
-    pub orders: mpsc::Receiver<(Order, oneshot::Sender<Answer>)>,
+    pub keeper: Option<StoreKeeper>,
+    pub orders: mpsc::Receiver<(Order, oneshot::Sender<Reply>)>,
     /// What `/healthz` answers.
     pub health: Health,
     /// Operators who watch.
@@ -66,7 +66,7 @@ async fn next_node_event(nodes: &mut Option<Nodes>) -> LinkEvent {
     }
 }
 
-impl Drive {
+impl Driver {
     /// Runs the server until it is ordered to stop, or until no orders can come any more. Returns the server.
     pub async fn run(self) -> Server {
         let mut running = Running { outboxes: BTreeMap::new(), meters: Meters::default(), drive: self };
@@ -116,7 +116,7 @@ impl Drive {
 
 /// A server that runs.
 struct Running {
-    drive: Drive,
+    drive: Driver,
     outboxes: BTreeMap<LinkId, Outbox>,
     meters: Meters,
 }
@@ -167,7 +167,7 @@ impl Running {
         if self.now() - due > tick_us {
             metrics::counter!("kinesphere_tick_overruns_total").increment(1);
         }
-        if self.drive.keeper.as_ref().is_some_and(Keeper::wants_snapshot) {
+        if self.drive.keeper.as_ref().is_some_and(StoreKeeper::wants_snapshot) {
             self.drive.keep_snapshot();
         }
         self.look_after_cluster();
@@ -227,7 +227,7 @@ impl Running {
     /// Reports when the server belongs to its cluster, and starts anew if the cluster has left it out.
     fn look_after_cluster(&mut self) {
         let now = self.now();
-        let Drive { server, nodes: Some(nodes), watchers, .. } = &mut self.drive else { return };
+        let Driver { server, nodes: Some(nodes), watchers, .. } = &mut self.drive else { return };
         let Some(cluster) = server.cluster() else { return };
         metrics::gauge!("kinesphere_cluster_nodes").set(cluster.plan().members.len() as f64);
         metrics::gauge!("kinesphere_cluster_objects").set(cluster.custody().own().count() as f64);
@@ -279,7 +279,7 @@ impl Running {
             }
             LinkEvent::Received { link, channel, bytes, room: _room } => {
                 self.meters.passed(Direction::In, &bytes);
-                let Drive { admission, server, .. } = &mut self.drive;
+                let Driver { admission, server, .. } = &mut self.drive;
                 match admission.admit(link, &bytes, now_s(), || server.speaker(link)) {
                     Admitted::Hello(hello, nickname) if channel == Channel::Stream => {
                         server.hello(now, link, hello, nickname);
@@ -318,7 +318,7 @@ impl Running {
 
     /// A message that cannot be sent has a link that closes; the link's event will say so.
     fn carry_out_one(&mut self, effect: Effect) {
-        let Drive { server, keeper, nodes, .. } = &mut self.drive;
+        let Driver { server, keeper, nodes, .. } = &mut self.drive;
         match effect {
             Effect::Send { to: Endpoint::Link(link), channel, bytes } => {
                 self.meters.passed(Direction::Out, &bytes);
@@ -364,7 +364,7 @@ impl Running {
         }
     }
 
-    fn obey(&mut self, order: Order) -> Answer {
+    fn obey(&mut self, order: Order) -> Reply {
         let now = self.now();
         order::obey(&mut self.drive, order, now, self.outboxes.len())
     }

@@ -23,7 +23,7 @@ use crate::certificate::Certificates;
 use crate::connection::{Patience, answer_all};
 use crate::link::client::{AvatarLook, Introduction};
 use crate::link::{Links, PATH, websocket};
-use crate::listen::{Encrypted, Peer, Plain};
+use crate::listen::{Encrypted, PeerAddress, Plain};
 use crate::models;
 use crate::operator::{Operators, Role};
 use crate::order::{self, Order, Orders};
@@ -242,7 +242,7 @@ async fn read_body(body: Body) -> Result<Bytes, Response> {
 /// Carries out an order, and logs who gave it and what came of it.
 async fn obey(
     State(answers): State<Answers>,
-    ConnectInfo(Peer(peer)): ConnectInfo<Peer>,
+    ConnectInfo(PeerAddress(peer)): ConnectInfo<PeerAddress>,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
@@ -302,7 +302,7 @@ async fn redeem(
 /// Streams the map to an operator who shows the token in the first message.
 async fn open_watch(
     State(answers): State<Answers>,
-    ConnectInfo(Peer(peer)): ConnectInfo<Peer>,
+    ConnectInfo(PeerAddress(peer)): ConnectInfo<PeerAddress>,
     headers: HeaderMap,
     upgrade: WebSocketUpgrade,
 ) -> Response {
@@ -317,7 +317,7 @@ async fn open_watch(
 
 async fn open_socket(
     State(answers): State<Answers>,
-    ConnectInfo(Peer(peer)): ConnectInfo<Peer>,
+    ConnectInfo(PeerAddress(peer)): ConnectInfo<PeerAddress>,
     headers: HeaderMap,
     upgrade: WebSocketUpgrade,
 ) -> Response {

@@ -1,4 +1,4 @@
-//! A world as it is kept: how it is written down, and how it is found again.
+//! Restores a world from its store.
 
 use std::sync::Arc;
 
@@ -8,56 +8,42 @@ use world::{SnapshotError, Spec, SpecError, World};
 
 use crate::store::{Store, StoreError};
 
-/// Notes about sessions begin so.
+/// The names of notes about sessions begin with this.
 const SESSION: &str = "session/";
 
 /// Why a kept world cannot go on.
 #[derive(Debug, Error)]
 pub enum KeptError {
-    /// The store cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// It is a world of another file.
+    /// The snapshot is of another world file.
     #[error("the world in {folder} cannot go on: {error}")]
-    Snapshot {
-        /// Where it is.
-        folder: String,
-        /// What is wrong.
-        error: SnapshotError,
-    },
-    /// The journal does not go on from the snapshot.
+    Snapshot { folder: String, error: SnapshotError },
+    /// The journal does not continue the snapshot.
     #[error("the journal in {folder} breaks off: {error}; `kinesphere store check` says more")]
-    Journal {
-        /// Where it is.
-        folder: String,
-        /// What is wrong.
-        error: world::journal::ReplayError,
-    },
-    /// There is no world to be made of this file.
+    Journal { folder: String, error: world::journal::ReplayError },
     #[error("no world can be made: {0}")]
     Spec(#[from] SpecError),
 }
 
-/// A world, and who may come back to it.
-pub struct Kept {
-    /// The world as it was after its last kept tick.
+/// A world and its sessions after the last kept tick.
+pub struct KeptWorld {
     pub world: World,
-    /// The sessions of that time.
     pub sessions: Vec<SessionRecord>,
 }
 
-/// The world that a store holds, or a new one if it holds none.
-pub fn find(store: &Store, spec: Arc<Spec>) -> Result<Kept, KeptError> {
+/// The world in a store, or a new one if the store is empty.
+pub fn find(store: &Store, spec: Arc<Spec>) -> Result<KeptWorld, KeptError> {
     let Some(mut world) = restore(store, &spec, u64::MAX)? else {
-        return Ok(Kept { world: World::new(spec)?, sessions: Vec::new() });
+        return Ok(KeptWorld { world: World::new(spec)?, sessions: Vec::new() });
     };
     replay(store, &mut world, u64::MAX, &mut |_| {})?;
     let notes = store.notes()?;
     let sessions = notes.iter().filter_map(|(name, bytes)| read_session(name, bytes)).collect();
-    Ok(Kept { world, sessions })
+    Ok(KeptWorld { world, sessions })
 }
 
-/// The newest snapshot that is not younger than this tick.
+/// The world of the newest snapshot up to a tick.
 pub fn restore(store: &Store, spec: &Arc<Spec>, tick: u64) -> Result<Option<World>, KeptError> {
     let Some(snapshot) = store.snapshot_until(tick)? else { return Ok(None) };
     World::restore(spec.clone(), &snapshot.bytes).map(Some).map_err(|error| match error {
@@ -68,7 +54,7 @@ pub fn restore(store: &Store, spec: &Arc<Spec>, tick: u64) -> Result<Option<Worl
     })
 }
 
-/// Plays the journal on, up to a tick. `after` sees the world after each.
+/// Replays the journal up to a tick. `after` is called after each step.
 pub fn replay(store: &Store, world: &mut World, until: u64, after: &mut dyn FnMut(&World)) -> Result<(), KeptError> {
     let folder = store.folder().display().to_string();
     store.records_from(world.tick().number() + 1, |tick, bytes| {
@@ -80,13 +66,13 @@ pub fn replay(store: &Store, world: &mut World, until: u64, after: &mut dyn FnMu
     })
 }
 
-/// How a session is noted: a name, and the key followed by the nickname.
+/// The note of a session: its name, and the key followed by the nickname.
 pub fn session_note(record: &SessionRecord) -> (String, Vec<u8>) {
     let bytes = [&record.resume_key[..], record.nickname.as_bytes()].concat();
     (session_name(record.sender), bytes)
 }
 
-/// What a session's note is called.
+/// The name of a session's note.
 pub fn session_name(sender: u64) -> String {
     format!("{SESSION}{sender}")
 }

@@ -1,13 +1,13 @@
-//! A mesh by the name that somebody gave: a file, or a shape that the project ships.
+//! Loads a mesh by name: from a file, or one of the shipped shapes.
 
 use std::fs;
 use std::path::Path;
 
-use shapes::mesh::{Format, Limits, TriangleMesh, catalog, read};
+use shapes::mesh::{Format, MeshLimits, TriangleMesh, catalog, read};
 
 use crate::failure::Failure;
 
-/// The mesh of a file; if there is no such file, the shape of that name.
+/// The mesh in a file; if there is no such file, the shape of that name.
 pub fn load(name: &str) -> Result<TriangleMesh, Failure> {
     let path = Path::new(name);
     if !path.exists() {
@@ -21,7 +21,7 @@ pub fn load(name: &str) -> Result<TriangleMesh, Failure> {
     let format = Format::of_name(name)
         .ok_or_else(|| Failure::Input(format!("{name}: expected a file that ends in .obj, .gltf, .glb or .tri")))?;
     let size = fs::metadata(path).map_err(|error| Failure::Input(format!("{name}: {error}")))?.len();
-    let most = Limits::default().bytes as u64;
+    let most = MeshLimits::default().bytes as u64;
     if size > most {
         return Err(Failure::Input(format!("{name}: {size} bytes, expected at most {most}")));
     }

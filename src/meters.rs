@@ -1,4 +1,4 @@
-//! What a server counts of itself, for whoever watches it. `docs/operating.md` says what each number is.
+//! Metrics of a server. `docs/operating.md` says what each number is.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,15 @@ use server::{Server, ServerCounts};
 use wire::{LinkId, kind};
 
 use crate::link::{Inbox, Outbox};
-use crate::store::keeper::Keeper;
+use crate::store::keeper::StoreKeeper;
 
-/// Queues are looked at every so many ticks: to ask a thousand links how much waits takes a while.
+/// How often queues are measured: to ask a thousand links how much waits takes a while.
 const QUEUES_EVERY: u64 = 30;
 
-/// Which way a message goes.
+/// The direction of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// To us.
     In,
-    /// From us.
     Out,
 }
 
@@ -27,10 +25,10 @@ struct Traffic {
     bytes: u64,
 }
 
-/// Counts what passes, and tells the metrics once per tick.
+/// Counts messages, and updates the metrics once per tick.
 #[derive(Debug)]
 pub struct Meters {
-    /// By direction and by kind; what is of no kind is of kind 0.
+    /// By direction and by kind; a message of no known kind counts as kind 0.
     traffic: [[Traffic; 256]; 2],
     reported: ServerCounts,
 }
@@ -43,7 +41,7 @@ impl Default for Meters {
 }
 
 impl Meters {
-    /// A message passes.
+    /// Counts a message.
     pub fn passed(&mut self, direction: Direction, message: &[u8]) {
         let kind = message.first().copied().filter(|&kind| kind::name(kind).is_some()).unwrap_or(0);
         let traffic = &mut self.traffic[direction as usize][usize::from(kind)];
@@ -51,7 +49,7 @@ impl Meters {
         traffic.bytes += message.len() as u64;
     }
 
-    /// Tells what has changed since it was told last.
+    /// Updates the metrics.
     pub fn report(&mut self, server: &Server, inbox: &Inbox, outboxes: &BTreeMap<LinkId, Outbox>) {
         let (counts, was) = (server.counts(), self.reported);
         let count = |name: &'static str, now: u64, before: u64| metrics::counter!(name).increment(now - before);
@@ -104,8 +102,8 @@ impl Meters {
     }
 }
 
-/// Tells of what has not happened yet, too: whoever watches how fast a number grows misses the first time if the number is
-/// not there before.
+/// Registers counters with zero: a monitor that computes rates misses the first event of a counter that is not there
+/// before.
 pub fn begin() {
     for name in
         ["kinesphere_tick_overruns_total", "kinesphere_refused_at_gate_total", "kinesphere_log_lines_dropped_total"]
@@ -120,8 +118,8 @@ pub fn begin() {
     }
 }
 
-/// How keeping goes.
-pub fn report_keeping(keeper: &Keeper) {
+/// Updates the metrics of the store.
+pub fn report_keeping(keeper: &StoreKeeper) {
     let status = keeper.status();
     metrics::gauge!("kinesphere_store_paused").set(f64::from(u8::from(status.paused.is_some())));
     metrics::counter!("kinesphere_store_pauses_total").absolute(status.pauses);

@@ -7,10 +7,10 @@ use tokio::sync::{mpsc, oneshot};
 use wire::CloseReason;
 
 use crate::cluster;
-use crate::drive::Drive;
+use crate::drive::Driver;
 use crate::operator::Role;
-use crate::store::keeper::{Keeper, Status};
-use crate::why::{self, Hearing, Reach};
+use crate::store::keeper::{KeeperStatus, StoreKeeper};
+use crate::why::{self, Evidence, Reach};
 
 /// An order, as in `{"do": "kick", "who": "Ann"}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,13 +59,13 @@ impl Order {
 }
 
 /// The answer to an order, a sentence or JSON.
-pub type Answer = Result<String, String>;
+pub type Reply = Result<String, String>;
 
 /// Hands orders to the driver of the server.
-pub type Orders = mpsc::Sender<(Order, oneshot::Sender<Answer>)>;
+pub type Orders = mpsc::Sender<(Order, oneshot::Sender<Reply>)>;
 
 /// Gives an order, and waits for the answer.
-pub async fn give(orders: &Orders, order: Order) -> Answer {
+pub async fn give(orders: &Orders, order: Order) -> Reply {
     let (sender, answer) = oneshot::channel();
     let stopped = || "The server stops.".to_owned();
     orders.send((order, sender)).await.map_err(|_| stopped())?;
@@ -73,7 +73,7 @@ pub async fn give(orders: &Orders, order: Order) -> Answer {
 }
 
 /// Obeys an order. The driver stops by itself after [`Order::Stop`].
-pub fn obey(drive: &mut Drive, order: Order, now: Time, links: usize) -> Answer {
+pub fn obey(drive: &mut Driver, order: Order, now: Time, links: usize) -> Reply {
     let named = |who: &str| Nickname::new(who).map_err(|error| error.to_string());
     match order {
         Order::Say { text } => {
@@ -129,7 +129,7 @@ pub fn obey(drive: &mut Drive, order: Order, now: Time, links: usize) -> Answer 
             let begins = settings.focus + settings.nimbus;
             let reach = Reach { begins, ends: begins * settings.hysteresis };
             let [one, other] = [why::find(server.world(), &listener)?.id, why::find(server.world(), &speaker)?.id];
-            let known = Hearing::Live(server.hears(one, other), server.attention(one, other).map(Into::into));
+            let known = Evidence::Live(server.hears(one, other), server.attention(one, other).map(Into::into));
             let found = why::explain(server.world(), reach, &listener, &speaker, known)?;
             Ok(serde_json::to_string(&found).expect("an explanation is plain data"))
         }
@@ -146,22 +146,22 @@ pub fn obey(drive: &mut Drive, order: Order, now: Time, links: usize) -> Answer 
 }
 
 /// Describes the server in sentences.
-fn status(drive: &Drive, links: usize) -> String {
+fn status(drive: &Driver, links: usize) -> String {
     let server = &drive.server;
     let tick = server.world().tick().number();
     let (users, queued) = (server.users().count(), server.queued());
-    let kept = match drive.keeper.as_ref().map(Keeper::status) {
+    let kept = match drive.keeper.as_ref().map(StoreKeeper::status) {
         None => "The world is kept in memory only.".to_owned(),
-        Some(Status { paused: Some(why), .. }) => {
+        Some(KeeperStatus { paused: Some(why), .. }) => {
             format!("Keeping pauses, and what happens now would be lost by a crash: {why}")
         }
-        Some(Status { flushed_tick: Some(flushed), .. }) => format!("The world is kept up to tick {flushed}."),
+        Some(KeeperStatus { flushed_tick: Some(flushed), .. }) => format!("The world is kept up to tick {flushed}."),
         Some(_) => "The world is about to be kept.".to_owned(),
     };
     format!("Tick {tick}: {users} users are here, {queued} wait to be let in, {links} connections are open.\n{kept}")
 }
 
-fn drop_user(drive: &mut Drive, name: &Nickname, reason: CloseReason, sentence: &str) -> Answer {
+fn drop_user(drive: &mut Driver, name: &Nickname, reason: CloseReason, sentence: &str) -> Reply {
     let key = name.key();
     let is_meant = |known: &str| Nickname::new(known).is_ok_and(|known| known.key() == key);
     let found: Option<NodeId> = drive.server.users().find(|(_, known, ..)| is_meant(known)).map(|(sender, ..)| sender);

@@ -1,4 +1,4 @@
-//! A whole server: a world, its links, its store, its answers over HTTP, from start to farewell.
+//! A whole server: a world, its links, its store and its HTTP routes, from start to stop.
 //!
 //! ```no_run
 //! use kinesphere::serve::{Options, Service};
@@ -31,52 +31,50 @@ use world::{Plaza, Spec, World};
 
 use crate::admission::Admission;
 use crate::certificate::{CertificateError, Certificates, Files};
-use crate::drive::Drive;
+use crate::drive::Driver;
 use crate::http::{self, Answers, Health, Operator};
-use crate::kept::{self, Kept, KeptError};
+use crate::kept::{self, KeptError, KeptWorld};
 use crate::link::{LinkLimits, Links, quic};
 use crate::meters;
 use crate::operator::{OperatorToken, OperatorTokenError, Operators, TokenPlace};
 use crate::order::{self, Order, Orders};
 use crate::origin::Origins;
-use crate::store::keeper::{Keeper, KeeperSettings};
+use crate::store::keeper::{KeeperSettings, StoreKeeper};
 use crate::store::{Store, StoreError};
 use crate::token::Secret;
 use crate::watch::Watchers;
 
 /// How often metrics tidy up.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
-/// How often a free pair of ports is looked for, when any will do.
+/// How many times a free pair of ports is looked for, when any will do.
 const PORTS_TRIED: usize = 20;
-/// How long a cluster may take to take a server in.
+/// How long a cluster may take to accept a server.
 const JOINING_MAX: Duration = Duration::from_secs(30);
 
-/// How a server is to be.
+/// Settings of a server.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The world.
     pub world: Arc<Spec>,
     /// Host and port, for HTTP over TCP and for QUIC over UDP; port 0 takes a free one.
     pub listen: String,
-    /// Where the world is kept; none forgets it.
+    /// The folder in which the world is kept, if it is kept.
     pub data: Option<PathBuf>,
-    /// A real certificate; without one a server makes its own.
+    /// A certificate from files; without one the server makes its own.
     pub certificate: Option<Files>,
-    /// How often it is looked whether the certificate is due, or its files have changed.
+    /// How often the certificate is checked for renewal, or its files for changes.
     pub certificate_every: Duration,
     /// Other pages that may connect, as `https://host`.
     pub origins: Vec<String>,
-    /// Whether one needs a join token.
+    /// Whether users need a join token.
     pub asks_for_tokens: bool,
     /// The file with the operator's token; without one the server makes one, in the world's folder if there is one.
     pub operator_token_file: Option<PathBuf>,
     /// Host and port of a listener of its own for `/metrics`, which then needs no token there.
     pub metrics_listen: Option<String>,
-    /// How the server works, with its limits.
+    /// Settings of the server itself, with its limits.
     pub server: ServerSettings,
-    /// When things are written.
+    /// When things are written to the disk.
     pub keeper: KeeperSettings,
-    /// What a link may cost.
     pub links: LinkLimits,
     /// The cluster that it is a part of.
     #[cfg(feature = "zenoh")]
@@ -107,67 +105,47 @@ impl Default for Options {
 /// Why a server does not start.
 #[derive(Debug, Error)]
 pub enum ServeError {
-    /// The address makes no sense.
     #[error("cannot listen on {listen:?}: {error}; expected HOST:PORT, as in localhost:7777")]
-    Address {
-        /// What was given.
-        listen: String,
-        /// What is wrong.
-        error: io::Error,
-    },
-    /// The port is taken, or may not be.
+    Address { listen: String, error: io::Error },
+    /// The port is taken, or may not be used.
     #[error("cannot listen on {address}: {error}; {}", way_out(error))]
-    Port {
-        /// Which.
-        address: SocketAddr,
-        /// What the system says.
-        error: io::Error,
-    },
-    /// The certificate cannot be used.
+    Port { address: SocketAddr, error: io::Error },
     #[error(transparent)]
     Certificate(#[from] CertificateError),
-    /// The store cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The kept world cannot go on.
     #[error(transparent)]
     Kept(#[from] KeptError),
-    /// The secret that signs tokens cannot be used.
     #[error("cannot use the secret of join tokens: {0}")]
     Secret(io::Error),
-    /// The operator's token cannot be used.
     #[error(transparent)]
     OperatorToken(#[from] OperatorTokenError),
-    /// The system gives no thread.
     #[error("no thread could be had: {0}")]
     Thread(io::Error),
-    /// An aura makes no sense.
     #[error("no server can be made: {0}")]
     Server(#[from] interest::AuraError),
-    /// No world can be made.
     #[error("no world can be made: {0}")]
     World(#[from] world::SpecError),
-    /// The other servers are not reached.
     #[cfg(feature = "zenoh")]
     #[error(transparent)]
     Fabric(#[from] crate::link::zenoh::FabricError),
-    /// The other servers do not take it.
+    /// The cluster refuses it.
     #[error("cannot join: {0}")]
     TurnedAway(String),
-    /// The other servers have not agreed on it.
+    /// The cluster has not accepted it in time.
     #[error("cannot join: the cluster has not taken it in within {} seconds", JOINING_MAX.as_secs())]
     NotTakenIn,
-    /// A cluster keeps no world.
+    /// A server of a cluster keeps no world.
     #[error("a world of several servers is kept by none of them: --data cannot be used with --cluster")]
     KeptCluster,
-    /// Where clients find it must be an address.
+    /// The address for clients is not an address.
     #[error(
         "{0:?} is no address that clients of a cluster could be sent to: say one with --advertise http://HOST:PORT"
     )]
     Advertise(String),
 }
 
-/// What to do about a port that cannot be had.
+/// What to do about a port that cannot be used.
 fn way_out(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::AddrInUse => "another server may run there: name another port with --listen",
@@ -211,9 +189,9 @@ impl Service {
             return Err(ServeError::KeptCluster);
         }
         let store = options.data.as_deref().map(Store::open_or_create).transpose()?;
-        let (Kept { world, sessions }, notes) = match &store {
+        let (KeptWorld { world, sessions }, notes) = match &store {
             Some(store) => (kept::find(store, options.world.clone())?, store.notes()?),
-            None => (Kept { world: World::new(options.world.clone())?, sessions: Vec::new() }, Vec::new()),
+            None => (KeptWorld { world: World::new(options.world.clone())?, sessions: Vec::new() }, Vec::new()),
         };
         let secret = match &options.data {
             Some(folder) => Secret::read_or_make(folder).map_err(ServeError::Secret)?,
@@ -242,8 +220,8 @@ impl Service {
             (server, None::<crate::drive::Nodes>, None::<oneshot::Receiver<Result<(), String>>>)
         };
 
-        let keeper = store.map(|store| Keeper::start(store, options.keeper));
-        let watchers = Watchers::new(&server, keeper.as_ref().map(Keeper::recaller));
+        let keeper = store.map(|store| StoreKeeper::start(store, options.keeper));
+        let watchers = Watchers::new(&server, keeper.as_ref().map(StoreKeeper::recaller));
         let metrics = metrics();
         meters::begin();
         let health = Health::default();
@@ -275,10 +253,10 @@ impl Service {
         tasks.push(tokio::spawn(look_after(certificates, options.certificate_every, metrics)));
 
         let admission = Admission::new(secret, options.asks_for_tokens, !is_encrypted, &notes);
-        let drive = Drive { server, inbox, admission, keeper, orders: ordered, health, watchers, nodes, began };
+        let drive = Driver { server, inbox, admission, keeper, orders: ordered, health, watchers, nodes, began };
         let (end, ended) = oneshot::channel();
         let runtime = Handle::current();
-        // Its own thread: whatever else the runtime has to do, a tick is not late for it.
+        // Its own thread: other work of the runtime does not delay a tick.
         let thread = thread::Builder::new().name("server".to_owned()).spawn(move || {
             let _ = end.send(runtime.block_on(drive.run()));
         });
@@ -309,27 +287,26 @@ impl Service {
         Ok(service)
     }
 
-    /// Where HTTP is answered.
+    /// The address of HTTP.
     pub fn http(&self) -> SocketAddr {
         self.http
     }
 
-    /// Where QUIC is answered.
+    /// The address of QUIC.
     pub fn quic(&self) -> SocketAddr {
         self.quic
     }
 
-    /// What to open.
+    /// The address to open in a browser.
     pub fn url(&self) -> String {
         let scheme = if self.is_encrypted { "https" } else { "http" };
-        // A server that listens everywhere is found here, too, and "everywhere" is no address.
+        // "Everywhere" is no address; a server that listens everywhere is found here, too.
         if self.http.ip().is_unspecified() {
             return format!("{scheme}://localhost:{}", self.http.port());
         }
         format!("{scheme}://{}", self.http)
     }
 
-    /// The operator's token.
     pub fn operator_token(&self) -> &OperatorToken {
         &self.operator.token
     }
@@ -356,17 +333,16 @@ impl Service {
         if is_here && !self.is_encrypted { format!("http://localhost:{}", self.http.port()) } else { self.url() }
     }
 
-    /// Where orders go.
     pub fn orders(&self) -> Orders {
         self.orders.clone()
     }
 
-    /// Waits until the server ends by an operator's order; none if it broke.
+    /// Waits until an operator's order ends the server; `None` if it broke.
     pub async fn ended(&mut self) -> Option<Server> {
         (&mut self.ended).await.ok()
     }
 
-    /// Says goodbye to everybody, keeps the world and stops.
+    /// Ends all sessions, keeps the world and stops.
     pub async fn stop(mut self) -> Option<Server> {
         let _ = order::give(&self.orders, Order::Stop).await;
         let server = self.ended().await;
@@ -386,11 +362,9 @@ impl Drop for Service {
 
 /// One port number on each address, for TCP and for UDP.
 pub(crate) struct Ports {
-    /// HTTP.
     pub http: SocketAddr,
-    /// QUIC.
     pub quic: SocketAddr,
-    bound: Vec<(TcpListener, quic::Listener)>,
+    bound: Vec<(TcpListener, quic::QuicListener)>,
 }
 
 impl Ports {
@@ -402,7 +376,7 @@ impl Ports {
     ) -> Result<Ports, ServeError> {
         let wrong = |error| ServeError::Address { listen: listen.to_owned(), error };
         let mut addresses: Vec<SocketAddr> = lookup_host(listen).await.map_err(wrong)?.collect();
-        // The old kind first: it is the one that is sure to work.
+        // IPv4 first: it is the one that is sure to work.
         addresses.sort_by_key(SocketAddr::is_ipv6);
         addresses.dedup();
         let (first, others) =
@@ -411,7 +385,7 @@ impl Ports {
             let refused = |error| ServeError::Port { address, error };
             let tcp = TcpListener::bind(address).await.map_err(refused)?;
             let same = SocketAddr::new(address.ip(), tcp.local_addr().map_err(refused)?.port());
-            let udp = quic::Listener::bind(same, certificates.clone(), links.clone(), origins.clone());
+            let udp = quic::QuicListener::bind(same, certificates.clone(), links.clone(), origins.clone());
             udp.map(|udp| (tcp, udp, same)).map_err(|error| ServeError::Port { address: same, error })
         };
         let mut tried = 0;
@@ -425,7 +399,7 @@ impl Ports {
         };
         let mut bound = vec![(tcp, udp)];
         for other in others {
-            // `localhost` has two addresses, and a machine without the second is well.
+            // `localhost` has two addresses, and a machine may lack the second.
             match pair(SocketAddr::new(other.ip(), address.port())).await {
                 Ok((tcp, udp, _)) => bound.push((tcp, udp)),
                 Err(error) => tracing::warn!(%error, "one address of several is not served"),
@@ -449,7 +423,7 @@ impl Ports {
     }
 }
 
-/// What has to be done now and then.
+/// Renews certificates and tidies up metrics.
 async fn look_after(certificates: Arc<Certificates>, every: Duration, metrics: PrometheusHandle) {
     let mut upkeep = tokio::time::interval(UPKEEP_EVERY);
     let mut renewal = tokio::time::interval(every.max(Duration::from_millis(1)));
@@ -471,7 +445,7 @@ pub(crate) fn metrics() -> PrometheusHandle {
     let make = || {
         let recorder = PrometheusBuilder::new().build_recorder();
         let handle = recorder.handle();
-        // Whoever embeds us may have a recorder of their own; then ours stays empty.
+        // A program that embeds this may have its own recorder; then this one stays empty.
         let _ = metrics::set_global_recorder(recorder);
         handle
     };

@@ -23,7 +23,7 @@ use thiserror::Error;
 use tokio::time::{Instant, sleep_until};
 use wire::{Effect, Endpoint, Event, LinkId, Participant, Refused};
 
-use crate::link::client::{self, ConnectError, Host};
+use crate::link::client::{self, ConnectError, ServerAddress};
 use crate::link::{Inbox, LinkEvent, LinkLimits, Links, Outbox};
 
 /// How long a server may take to let a client in.
@@ -49,7 +49,7 @@ pub enum VisitError {
 /// A client on its way through a world.
 pub struct Visit {
     client: Client,
-    socket: client::Client,
+    socket: client::Connector,
     links: Links,
     inbox: Inbox,
     outbox: Option<(LinkId, Outbox)>,
@@ -62,7 +62,7 @@ impl Visit {
     /// Goes to the server at `url`, and waits to be let in.
     pub async fn join(url: &str, settings: ClientSettings) -> Result<Visit, VisitError> {
         let (links, inbox) = Links::new(LinkLimits::default());
-        let socket = client::Client::new().map_err(ConnectError::from)?;
+        let socket = client::Connector::new().map_err(ConnectError::from)?;
         let client = Client::new(settings);
         let mut visit = Visit { client, socket, links, inbox, outbox: None, follows: true, began: Instant::now() };
         visit.connect(url).await?;
@@ -71,12 +71,12 @@ impl Visit {
 
     /// Connects to a server, the same or another, and resumes the session if there was one.
     pub async fn connect(&mut self, url: &str) -> Result<(), VisitError> {
-        let host = Host::find(url).await?;
+        let host = ServerAddress::find(url).await?;
         self.connect_to(&host).await
     }
 
     /// Like `connect`, to a server that was found before.
-    pub async fn connect_to(&mut self, host: &Host) -> Result<(), VisitError> {
+    pub async fn connect_to(&mut self, host: &ServerAddress) -> Result<(), VisitError> {
         self.follows = true;
         self.socket.connect(host, &self.links).await?;
         let is_answered = |client: &Client| matches!(client.phase(), Phase::Joined | Phase::Ended(_));
@@ -164,7 +164,7 @@ impl Visit {
         }
         let Some(address) = self.client.next_address() else { return };
         let reached = async {
-            let host = Host::find(&address).await?;
+            let host = ServerAddress::find(&address).await?;
             self.socket.connect(&host, &self.links).await
         };
         match tokio::time::timeout(FOLLOWING_MAX, reached).await {

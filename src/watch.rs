@@ -1,7 +1,7 @@
-//! Operators who watch: the world as it is, tick by tick, and as it was, from its journal.
+//! The operator's map: the world live, tick by tick, and replayed from its journal.
 //!
-//! The thread that ticks looks at the world only while somebody watches, and hands over what it saw; whoever is slow
-//! misses ticks. Playing the past is another thread's work.
+//! The thread that ticks looks at the world only while an operator watches, and hands over what it saw; a slow operator
+//! misses ticks. Another thread replays the journal.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,33 +21,33 @@ use wire::{CloseReason, Refused};
 use world::{Spec, World};
 
 use crate::operator::Operators;
-use crate::store::keeper::{Past, Recaller};
+use crate::store::keeper::{Recaller, StoredPast};
 
-/// Where operators watch.
+/// The path of the WebSocket.
 pub const PATH: &str = "/inspect";
-/// The most bytes of what an operator asks.
+/// The most bytes of an operator's message.
 pub const QUESTION_MAX: usize = 2_048;
-/// Operators who watch at the same time.
+/// The most operators at once.
 const WATCHERS_MAX: usize = 16;
-/// Ticks that a slow watcher may be behind.
+/// Ticks that a slow operator may be behind.
 const BEHIND_MAX: usize = 4;
-/// How long one may take to say what one wants.
+/// How long an operator may take to send its first message.
 const GREETING_MAX: Duration = Duration::from_secs(10);
-/// Ticks that are shown of the past at once: a minute and more.
+/// Ticks that are replayed at once: a minute and more.
 const PLAYED_MAX: u64 = 4_096;
-/// Every so many ticks somebody may look inside of the engine.
+/// How often, in ticks, operators may look at the engine.
 const LOOK_EVERY: u64 = 6;
-/// Messages of the past that wait to be sent.
+/// Messages of a replay that wait to be sent.
 const PLAYED_AHEAD_MAX: usize = 64;
 
-/// Who watches, and what there is to see.
+/// The operators that watch, and what there is to see.
 #[derive(Clone)]
 pub struct Watchers {
     sights: broadcast::Sender<Arc<Sight>>,
     last: Arc<RwLock<Option<Arc<Sight>>>>,
-    /// What each of those wants to know who asked for more than places.
+    /// What each operator wants to know that asked for more than places.
     wanted: Arc<RwLock<BTreeMap<u64, Wanted>>>,
-    /// Who decides where, in a world of several servers.
+    /// Which node decides where, in a cluster.
     borders: Arc<RwLock<Option<Arc<Borders>>>>,
     insight: Arc<Mutex<Insight>>,
     next: Arc<AtomicU64>,
@@ -59,7 +59,6 @@ pub struct Watchers {
 }
 
 impl Watchers {
-    /// Nobody yet.
     pub fn new(server: &Server, past: Option<Recaller>) -> Watchers {
         let world = server.world();
         Watchers {
@@ -77,42 +76,41 @@ impl Watchers {
         }
     }
 
-    /// Who decides where now.
+    /// Sets which node decides where.
     pub fn set_borders(&self, borders: Option<Borders>) {
         let is_same = self.borders().as_deref() == borders.as_ref();
         if !is_same {
-            *self.borders.write().expect("nobody panics while holding it") = borders.map(Arc::new);
+            *self.borders.write().expect("no thread panics while holding it") = borders.map(Arc::new);
         }
     }
 
     fn borders(&self) -> Option<Arc<Borders>> {
-        self.borders.read().expect("nobody panics while holding it").clone()
+        self.borders.read().expect("no thread panics while holding it").clone()
     }
 
-    /// What the world is called.
     pub fn name(&self) -> &str {
         &self.spec.name
     }
 
-    /// What the world is made of.
+    /// The world's file.
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
 
-    /// The world has taken a step: shows it, if anybody looks.
+    /// Shows the world after a step, if an operator watches.
     pub fn see(&self, server: &Server) {
         if self.sights.receiver_count() == 0 {
             return;
         }
-        let before = self.last.read().expect("nobody panics while holding it").clone();
+        let before = self.last.read().expect("no thread panics while holding it").clone();
         let mut sight = Sight::of(server.world(), before.as_deref());
         let wanted: Vec<Wanted> =
-            self.wanted.read().expect("nobody panics while holding it").values().copied().collect();
+            self.wanted.read().expect("no thread panics while holding it").values().copied().collect();
         if !wanted.is_empty() && sight.tick.is_multiple_of(LOOK_EVERY) {
-            sight.inside = Some(self.insight.lock().expect("nobody panics while holding it").look(server, &wanted));
+            sight.inside = Some(self.insight.lock().expect("no thread panics while holding it").look(server, &wanted));
         }
         let sight = Arc::new(sight);
-        *self.last.write().expect("nobody panics while holding it") = Some(sight.clone());
+        *self.last.write().expect("no thread panics while holding it") = Some(sight.clone());
         let _ = self.sights.send(sight);
     }
 
@@ -127,7 +125,7 @@ impl Watchers {
         })
     }
 
-    async fn recall(&self, from: u64, to: u64) -> Result<Past, String> {
+    async fn recall(&self, from: u64, to: u64) -> Result<StoredPast, String> {
         let Some(recaller) = self.past.clone() else {
             return Err("This world is kept in memory only: it has no past to be shown.".to_owned());
         };
@@ -139,7 +137,7 @@ impl Watchers {
     }
 }
 
-/// One operator's wishes; forgotten when it goes.
+/// One operator's requests; removed when it goes.
 struct Asking {
     watchers: Watchers,
     number: u64,
@@ -154,7 +152,7 @@ impl Asking {
 
     fn ask(&mut self, wanted: Wanted) {
         self.wanted = wanted;
-        let mut all = self.watchers.wanted.write().expect("nobody panics while holding it");
+        let mut all = self.watchers.wanted.write().expect("no thread panics while holding it");
         if wanted.groups || wanted.cells || wanted.object.is_some() {
             all.insert(self.number, wanted);
         } else {
@@ -165,7 +163,7 @@ impl Asking {
 
 impl Drop for Asking {
     fn drop(&mut self) {
-        self.watchers.wanted.write().expect("nobody panics while holding it").remove(&self.number);
+        self.watchers.wanted.write().expect("no thread panics while holding it").remove(&self.number);
     }
 }
 
@@ -212,7 +210,7 @@ pub async fn serve(mut socket: WebSocket, watchers: Watchers, operators: Operato
             return;
         }
     }
-    // Its sender is held here, too: a player that has ended does not end the channel.
+    // Its sender is held here, too: a replay that has ended does not end the channel.
     let mut past = mpsc::channel::<ToOperator>(PLAYED_AHEAD_MAX);
     loop {
         let sent = tokio::select! {
@@ -229,7 +227,7 @@ pub async fn serve(mut socket: WebSocket, watchers: Watchers, operators: Operato
                     }
                     send_all(&mut socket, &messages).await
                 }
-                // Whoever is slow misses ticks.
+                // A slow operator misses ticks.
                 Err(broadcast::error::RecvError::Lagged(_)) => Ok(()),
                 Err(broadcast::error::RecvError::Closed) => return,
             },
@@ -237,7 +235,7 @@ pub async fn serve(mut socket: WebSocket, watchers: Watchers, operators: Operato
             asked = socket.recv() => match asked {
                 Some(Ok(Message::Binary(bytes))) => match FromOperator::decode(&bytes) {
                     Ok(FromOperator::Play { from, to, every }) => {
-                        // A new question ends the answer to the last one.
+                        // A new request ends the answer to the last one.
                         past = mpsc::channel(PLAYED_AHEAD_MAX);
                         let to = to.min(from.saturating_add(PLAYED_MAX));
                         tokio::spawn(play(watchers.clone(), from, to, every, past.0.clone()));
@@ -259,7 +257,7 @@ pub async fn serve(mut socket: WebSocket, watchers: Watchers, operators: Operato
     }
 }
 
-/// Plays a stretch of the past for an operator.
+/// Replays a stretch of the past for an operator.
 async fn play(watchers: Watchers, from: u64, to: u64, every: u32, player: mpsc::Sender<ToOperator>) {
     let past = match watchers.recall(from, to).await {
         Ok(past) => past,
@@ -273,7 +271,7 @@ async fn play(watchers: Watchers, from: u64, to: u64, every: u32, player: mpsc::
         let mut told = Told::default();
         let mut before: Option<Sight> = None;
         let mut shown_to = from;
-        // False when nobody listens any more.
+        // False when the operator is gone.
         let mut show = |world: &World| {
             let tick = world.tick().number();
             if tick < from || tick > to || !(tick - from).is_multiple_of(u64::from(every)) {

@@ -1,70 +1,67 @@
-//! Why somebody is or is not told of somebody else: the distance, the aura, whether they are heard, and what the budget
-//! had room for; as a sentence and as numbers.
+//! Explains why a listener is or is not told of a speaker: the distance, the aura, and the byte budget, as a sentence
+//! and as numbers.
 //!
-//! Budget and priority are known to a running server alone. A journal holds what users asked for, and from that the world
-//! can be made again; what was sent to whom depends on when connections stood and what they took in, and is not kept.
+//! Only a running server knows the budget and the priority. A journal holds inputs, from which the world can be
+//! replayed; what was sent depends on connections, and is not kept.
 
 use serde::{Deserialize, Serialize};
-use server::Attention;
+use server::UpdateStatus;
 use space::ObjectId;
 use world::{ObjectView, World};
 
-/// How far one hears, in metres.
+/// The distances of hearing, in metres.
 #[derive(Clone, Copy, Debug)]
 pub struct Reach {
-    /// Where hearing begins.
+    /// The distance at which hearing begins.
     pub begins: f32,
-    /// Where it ends, for who is heard.
+    /// The larger distance at which it ends.
     pub ends: f32,
 }
 
-/// What is to be known about a listener and a speaker at one tick.
+/// The hearing of a speaker by a listener after a tick.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Explanation {
-    /// After which tick.
     pub tick: u64,
-    /// Who hears, or not.
     pub listener: String,
-    /// Who is heard, or not.
     pub speaker: String,
-    /// Metres between their centres.
+    /// The distance between their centres.
     pub distance_m: f32,
-    /// Up to where one begins to be heard.
+    /// The distance at which hearing begins.
     pub aura_m: f32,
-    /// Up to where one goes on being heard.
+    /// The distance at which hearing ends.
     pub aura_end_m: f32,
-    /// Whether the speaker's state is among what the listener is sent.
+    /// Whether the listener is sent the speaker's state.
     pub is_heard: bool,
-    /// What a tick's bytes had room for; none if that is not known, as from a journal, or if nothing is sent.
-    pub budget: Option<Budget>,
-    /// All that in words.
+    /// `None` if it is not known, as from a journal, or if nothing is sent.
+    pub budget: Option<BudgetReport>,
+    /// The explanation in words.
     pub sentence: String,
 }
 
-/// What a tick's bytes had room for.
+/// How a tick spent the bytes of a listener.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Budget {
-    /// Whether the listener's connection stands; if not, nothing is sent.
+pub struct BudgetReport {
+    /// Whether the listener is connected; if not, nothing is sent.
     pub is_connected: bool,
     /// The last tick that told the listener of the speaker.
     pub told_tick: u64,
-    /// The last tick that changed anything about the speaker.
+    /// The last tick that changed the speaker's state.
     pub changed_tick: u64,
-    /// How urgent the speaker is: ticks since it was told, divided by five metres and its distance.
+    /// Ticks since the speaker was told, divided by five metres plus its distance.
     pub priority: f32,
-    /// If the speaker had to wait, its place among all that had to: 1 is next.
+    /// The speaker's place among the bodies that had to wait: 1 is next.
     pub rank: Option<usize>,
-    /// Bodies that the listener was told of in this tick.
+    /// Bodies that this tick told.
     pub bodies_sent: usize,
-    /// Bodies that had to wait for another.
+    /// Bodies that had to wait.
     pub bodies_waiting: usize,
-    /// Bytes of state that the listener gets per tick.
+    /// The listener's budget of state per tick.
     pub bytes_per_tick: usize,
 }
 
-impl From<Attention> for Budget {
-    fn from(attention: Attention) -> Budget {
-        Budget {
+impl From<UpdateStatus> for BudgetReport {
+    fn from(attention: UpdateStatus) -> BudgetReport {
+        BudgetReport {
             is_connected: attention.is_connected,
             told_tick: attention.told,
             changed_tick: attention.changed,
@@ -77,10 +74,10 @@ impl From<Attention> for Budget {
     }
 }
 
-impl Budget {
-    /// What became of the speaker in a tick.
+impl BudgetReport {
+    /// The part of the sentence about the budget.
     fn clause(&self, tick: u64) -> String {
-        let Budget { told_tick, changed_tick, bodies_sent, bodies_waiting, bytes_per_tick, priority, .. } = self;
+        let BudgetReport { told_tick, changed_tick, bodies_sent, bodies_waiting, bytes_per_tick, priority, .. } = self;
         match self.rank {
             _ if !self.is_connected => {
                 format!("tick {told_tick} told of it, and nothing is sent while the connection is lost")
@@ -97,24 +94,24 @@ impl Budget {
     }
 }
 
-/// What is known of a hearing beyond where both are.
+/// What is known of a hearing besides the distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Hearing {
-    /// Nothing: only the rule.
+pub enum Evidence {
+    /// Nothing: the distance decides.
     Unknown,
-    /// A journal was played again: whether one is heard, but not what was sent.
+    /// From a replay: whether the speaker is heard, but not what was sent.
     Replayed(bool),
-    /// A server says so.
-    Live(bool, Option<Budget>),
+    /// From a server.
+    Live(bool, Option<BudgetReport>),
 }
 
-/// Explains, from where both are and from what else is known.
+/// Explains a hearing from the world and from the evidence.
 pub fn explain(
     world: &World,
     reach: Reach,
     listener: &str,
     speaker: &str,
-    known: Hearing,
+    known: Evidence,
 ) -> Result<Explanation, String> {
     let (one, other) = (find(world, listener)?, find(world, speaker)?);
     if one.id == other.id {
@@ -123,31 +120,33 @@ pub fn explain(
     let distance_m = one.position().distance(other.position());
     let Reach { begins, ends } = reach;
     let is_heard = match known {
-        Hearing::Unknown => distance_m <= begins,
-        Hearing::Replayed(is_heard) | Hearing::Live(is_heard, _) => is_heard,
+        Evidence::Unknown => distance_m <= begins,
+        Evidence::Replayed(is_heard) | Evidence::Live(is_heard, _) => is_heard,
     };
     let is_heard = is_heard && one.owner.is_some();
     let tick = world.tick().number();
-    let budget = if let Hearing::Live(true, budget) = known { budget } else { None };
+    let budget = if let Evidence::Live(true, budget) = known { budget } else { None };
     let sent = match known {
-        Hearing::Live(true, None) => "; it was not introduced yet, as newcomers are in portions".to_owned(),
-        Hearing::Live(true, Some(budget)) => format!("; {}", budget.clause(tick)),
-        Hearing::Replayed(true) => "; what was sent of it, only the server knew while it ran".to_owned(),
+        Evidence::Live(true, None) => "; it was not introduced yet, as newcomers are in portions".to_owned(),
+        Evidence::Live(true, Some(budget)) => format!("; {}", budget.clause(tick)),
+        Evidence::Replayed(true) => "; only the running server knew what was sent of it".to_owned(),
         _ => String::new(),
     };
     let (listener, speaker) = (name(&one), name(&other));
     let near = format!("they are {distance_m:.2} m apart");
     let sentence = if one.owner.is_none() {
-        format!("{listener} is nobody's avatar and is told nothing.")
+        format!("{listener} is no user's avatar and is told nothing.")
     } else if is_heard && distance_m <= begins {
         format!("{listener} hears of {speaker}: {near}, within the aura of {begins} m{sent}.")
     } else if is_heard {
         format!(
-            "{listener} hears of {speaker}: {near}, beyond the {begins} m where that began and within the {ends} m where it ends{sent}."
+            "{listener} hears of {speaker}: {near}, beyond the {begins} m where that began and within the {ends} m \
+             where it ends{sent}."
         )
     } else if distance_m <= begins {
         format!(
-            "{listener} does not hear of {speaker} yet, although {near}, within the aura of {begins} m: the next tick tells."
+            "{listener} does not hear of {speaker} yet, although {near}, within the aura of {begins} m: the next tick \
+             tells."
         )
     } else {
         format!("{listener} does not hear of {speaker}: {near}, the aura ends at {begins} m.")
@@ -156,7 +155,7 @@ pub fn explain(
     Ok(Explanation { tick, listener, speaker, distance_m, aura_m, aura_end_m, is_heard, budget, sentence })
 }
 
-/// Who is meant: a nickname, whatever its case, the name of an object, or its number.
+/// The object with a nickname in any case, a name, or a number.
 pub fn find<'a>(world: &'a World, who: &str) -> Result<ObjectView<'a>, String> {
     let key = who.trim().to_lowercase();
     let mut named = world.objects().filter(|object| !object.name.is_empty() && object.name.to_lowercase() == key);
@@ -178,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_near_is_heard_and_who_is_far_is_not() {
+    fn near_speakers_are_heard_and_far_ones_are_not() {
         let mut world = World::new(Plaza { seekers: 0, ..Plaza::default() }.spec()).unwrap();
         let join = |sender: u64, name: &str, x: f32| Input {
             sender: NodeId::new(sender),
@@ -189,18 +188,21 @@ mod tests {
         world.step(&[join(1, "Ann", 0.0), join(2, "Bob", 5.0), join(3, "Cat", 30.0)]);
         let reach = Reach { begins: 21.0, ends: 23.1 };
         let explain = |one: &str, other: &str, known| explain(&world, reach, one, other, known);
-        let near = explain("ann", "BOB", Hearing::Unknown).unwrap();
+        let near = explain("ann", "BOB", Evidence::Unknown).unwrap();
         assert!(near.is_heard && near.distance_m < 21.0, "{near:?}");
-        let far = explain("Ann", "Cat", Hearing::Unknown).unwrap();
+        let far = explain("Ann", "Cat", Evidence::Unknown).unwrap();
         assert!(!far.is_heard && far.sentence.contains("does not hear of Cat"), "{far:?}");
-        assert!(explain("Ann", "Bob", Hearing::Live(false, None)).unwrap().sentence.contains("the next tick tells"));
-        assert!(explain("Ann", "Ann", Hearing::Unknown).is_err());
-        assert!(explain("Ann", "Nobody", Hearing::Unknown).unwrap_err().contains("Nobody is called"));
-        assert!(!explain("1", "Ann", Hearing::Live(true, None)).unwrap().is_heard, "a thing hears nothing");
-        let replayed = explain("Ann", "Bob", Hearing::Replayed(true)).unwrap();
-        assert!(replayed.sentence.contains("only the server knew") && replayed.budget.is_none(), "{replayed:?}");
+        assert!(explain("Ann", "Bob", Evidence::Live(false, None)).unwrap().sentence.contains("the next tick tells"));
+        assert!(explain("Ann", "Ann", Evidence::Unknown).is_err());
+        assert!(explain("Ann", "Nobody", Evidence::Unknown).unwrap_err().contains("Nobody is called"));
+        assert!(!explain("1", "Ann", Evidence::Live(true, None)).unwrap().is_heard, "a thing hears nothing");
+        let replayed = explain("Ann", "Bob", Evidence::Replayed(true)).unwrap();
+        assert!(
+            replayed.sentence.contains("only the running server knew") && replayed.budget.is_none(),
+            "{replayed:?}"
+        );
 
-        let budget = Budget {
+        let budget = BudgetReport {
             is_connected: true,
             told_tick: 1,
             changed_tick: 1,
@@ -212,17 +214,17 @@ mod tests {
         };
         for (budget, expected) in [
             (budget, "tick 1 told of it, one of 7 within 100 bytes"),
-            (Budget { is_connected: false, ..budget }, "nothing is sent while the connection is lost"),
-            (Budget { told_tick: 0, changed_tick: 0, ..budget }, "has not changed since tick 0"),
+            (BudgetReport { is_connected: false, ..budget }, "nothing is sent while the connection is lost"),
+            (BudgetReport { told_tick: 0, changed_tick: 0, ..budget }, "has not changed since tick 0"),
             (
-                Budget { told_tick: 0, rank: Some(2), ..budget },
+                BudgetReport { told_tick: 0, rank: Some(2), ..budget },
                 "number 2 of 3 that the 100 bytes of tick 1 had no room",
             ),
         ] {
-            let found = explain("Ann", "Bob", Hearing::Live(true, Some(budget))).unwrap();
+            let found = explain("Ann", "Bob", Evidence::Live(true, Some(budget))).unwrap();
             assert!(found.sentence.contains(expected), "{}", found.sentence);
             assert_eq!(found.budget, Some(budget));
         }
-        assert!(explain("Ann", "Bob", Hearing::Live(true, None)).unwrap().sentence.contains("in portions"));
+        assert!(explain("Ann", "Bob", Evidence::Live(true, None)).unwrap().sentence.contains("in portions"));
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kinesphere::kept;
-use kinesphere::store::{Batch, FILE, Record, Retention, Snapshot, Store, StoreError};
+use kinesphere::store::{Commit, FILE, Retention, Snapshot, Store, StoreError, StoredRecord};
 use shell::{kinesphere, stderr};
 use world::{Plaza, World};
 
@@ -40,9 +40,10 @@ fn write(folder: &Path) {
     for stretch in 0..6 {
         let bytes = vec![stretch as u8 + 1; 9_000];
         let snapshot = Snapshot { tick: stretch * 100, stored_at_s: 5, bytes };
-        let records = (1..=100).map(|at| Record { tick: stretch * 100 + at, bytes: vec![at as u8; 200] }).collect();
+        let records =
+            (1..=100).map(|at| StoredRecord { tick: stretch * 100 + at, bytes: vec![at as u8; 200] }).collect();
         let notes = (0..20).map(|number| (format!("session/{stretch}{number}"), vec![7; 40])).collect();
-        let batch = Batch { snapshot: Some(snapshot), records, notes };
+        let batch = Commit { snapshot: Some(snapshot), records, notes };
         store.commit(&batch, &Retention::default(), 6).unwrap();
     }
 }
@@ -85,7 +86,7 @@ fn a_page_that_was_overwritten_is_no_panic() {
             }
             // What a server does besides: it writes.
             fs::write(&path, damaged(&sound, page, with)).unwrap();
-            let batch = Batch { records: vec![Record { tick: 700, bytes: vec![1] }], ..Batch::default() };
+            let batch = Commit { records: vec![StoredRecord { tick: 700, bytes: vec![1] }], ..Commit::default() };
             let _ = Store::open(folder.path()).and_then(|store| store.commit(&batch, &Retention::default(), 7));
         }
     }
@@ -105,10 +106,10 @@ fn commands_say_that_it_is_damaged_and_what_to_do() {
         world.step(&[]);
         let mut bytes = Vec::new();
         world::journal::write(world.tick(), &[], &mut bytes);
-        records.push(Record { tick: world.tick().number(), bytes });
+        records.push(StoredRecord { tick: world.tick().number(), bytes });
     }
     let snapshot = Some(Snapshot { tick: 0, stored_at_s: 0, bytes });
-    store.commit(&Batch { snapshot, records, notes: Vec::new() }, &Retention::default(), 0).unwrap();
+    store.commit(&Commit { snapshot, records, notes: Vec::new() }, &Retention::default(), 0).unwrap();
     assert_eq!(kept::find(&store, spec).unwrap().world.hash(), world.hash());
     drop(store);
     let path = folder.path().join(FILE);

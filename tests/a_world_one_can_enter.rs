@@ -9,7 +9,7 @@ use bytes::Bytes;
 use client::ClientSettings;
 use futures_util::{SinkExt, StreamExt};
 use kinesphere::fetch::{Address, fetch};
-use kinesphere::link::client::{Client, Host, Introduction};
+use kinesphere::link::client::{Connector, Introduction, ServerAddress};
 use kinesphere::link::{Channel, LinkEvent, LinkLimits, Links};
 use kinesphere::visit::{Visit, VisitError};
 use serving::{PATIENCE, Serving};
@@ -138,15 +138,18 @@ async fn one_can_ask_why() {
     server.kill();
     let kept = shell::document(&format!("why bob ann --journal {data} --crowd 0 --json"));
     assert_eq!(kept["is_heard"], true, "{kept}");
-    assert!(kept["budget"].is_null() && kept["sentence"].as_str().unwrap().contains("only the server knew"), "{kept}");
+    assert!(
+        kept["budget"].is_null() && kept["sentence"].as_str().unwrap().contains("only the running server knew"),
+        "{kept}"
+    );
     assert!(kept["distance_m"].as_f64().unwrap() < 21.0, "{kept}");
 }
 
 /// What the server answers to these bytes.
 async fn answer(server: &Serving, bytes: &[u8]) -> ToClient {
     let (links, mut inbox) = Links::new(LinkLimits::default());
-    let client = Client::new().unwrap();
-    client.connect(&Host::find(&server.url()).await.unwrap(), &links).await.unwrap();
+    let client = Connector::new().unwrap();
+    client.connect(&ServerAddress::find(&server.url()).await.unwrap(), &links).await.unwrap();
     loop {
         match tokio::time::timeout(PATIENCE, inbox.next()).await.unwrap().unwrap() {
             LinkEvent::Opened { outbox, .. } => outbox.send(Channel::Stream, Bytes::copy_from_slice(bytes)).unwrap(),
@@ -275,7 +278,7 @@ fn a_server_that_cannot_start_says_why_in_one_sentence() {
         ("store check --data /nonexistent".to_owned(), 2, "there is no world in /nonexistent"),
         (format!("store check --data {data}"), 1, "is in use by process"),
         ("bots http://127.0.0.1:1".to_owned(), 1, "does not answer"),
-        ("bots localhost".to_owned(), 2, "is no address of a server"),
+        ("bots localhost".to_owned(), 2, "is not a server's address"),
         ("serve --in-memory --listen 192.0.2.1:7777".to_owned(), 1, "this machine has no such address"),
         (format!("serve --in-memory --operator-token-file {}", weak.display()), 2, "at least 16 visible"),
         ("cluster status http://192.0.2.1 --operator-token any".to_owned(), 2, "use https://"),
@@ -296,7 +299,7 @@ fn a_server_that_cannot_start_says_why_in_one_sentence() {
         (format!("token --data {data} --hours 0"), 2, "0 is not in 1..="),
         (format!("why a b --server {}", server.url()), 1, "Nobody is called"),
         ("why a b --server http://127.0.0.1:1".to_owned(), 1, "does a server run there?"),
-        ("why a b --server nonsense".to_owned(), 2, "is no address of a server"),
+        ("why a b --server nonsense".to_owned(), 2, "is not a server's address"),
         (format!("store export {data}/world.redb --data {data}"), 1, "is in use by process"),
         ("relay 127.0.0.1:1 --loss 2".to_owned(), 2, "from 0 to 1"),
     ] {

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use kinesphere::serve::{Options, Service};
-use kinesphere::store::{Batch, Record, Retention, Snapshot, Store};
+use kinesphere::store::{Commit, Retention, Snapshot, Store, StoredRecord};
 use serving::Serving;
 use shell::{kinesphere, stderr, stdout};
 use world::{Plaza, World};
@@ -32,11 +32,11 @@ fn keep_plaza(folder: &Path) {
         world.step(&[]);
         let mut bytes = Vec::new();
         world::journal::write(world.tick(), &[], &mut bytes);
-        records.push(Record { tick: world.tick().number(), bytes });
+        records.push(StoredRecord { tick: world.tick().number(), bytes });
     }
     let snapshot = Some(Snapshot { tick: 0, stored_at_s: 0, bytes });
     let store = Store::open_or_create(folder).unwrap();
-    store.commit(&Batch { snapshot, records, notes: Vec::new() }, &Retention::default(), 0).unwrap();
+    store.commit(&Commit { snapshot, records, notes: Vec::new() }, &Retention::default(), 0).unwrap();
 }
 
 /// Keeps out: all worlds shared one folder by default, so that after the plaza no world file could be served.

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bytes::Bytes;
-use kinesphere::link::zenoh::{Certificates, Endpoint, Fabric, FabricError, FabricSettings, Passwords, Trust};
-use kinesphere::link::{Channel, Inbox, Label, LinkEvent, LinkId, LinkLimits, Links, Outbox, Party, Transport};
+use kinesphere::link::zenoh::{Fabric, FabricError, FabricSettings, Locator, NodeCertificates, NodeTrust, Passwords};
+use kinesphere::link::{Channel, Inbox, LinkEvent, LinkId, LinkLimits, Links, NodeName, Outbox, Party, Transport};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use tokio::time::timeout;
 use zenoh::qos::CongestionControl;
@@ -17,18 +17,18 @@ use zenoh::qos::CongestionControl;
 /// Nothing here takes longer, on the slowest machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-fn label(name: &str) -> Label {
+fn label(name: &str) -> NodeName {
     name.parse().unwrap()
 }
 
 /// A free endpoint on this machine.
-fn free() -> Endpoint {
+fn free() -> Locator {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     format!("127.0.0.1:{}", listener.local_addr().unwrap().port()).parse().unwrap()
 }
 
-fn settings(node: &str, listen: &[&Endpoint], connect: &[&Endpoint]) -> FabricSettings {
-    let all = |endpoints: &[&Endpoint]| endpoints.iter().map(|&endpoint| endpoint.clone()).collect();
+fn settings(node: &str, listen: &[&Locator], connect: &[&Locator]) -> FabricSettings {
+    let all = |endpoints: &[&Locator]| endpoints.iter().map(|&endpoint| endpoint.clone()).collect();
     FabricSettings {
         world: label("hall"),
         node: label(node),
@@ -38,7 +38,7 @@ fn settings(node: &str, listen: &[&Endpoint], connect: &[&Endpoint]) -> FabricSe
         // No node freezes here, and on a machine that stalls none may be taken for frozen.
         lease: PATIENCE,
         introductions: false,
-        trust: Trust::Anyone,
+        trust: NodeTrust::Anyone,
     }
 }
 
@@ -64,7 +64,7 @@ impl Member {
     }
 
     /// The next to come.
-    async fn comer(&mut self) -> (Label, LinkId, Outbox) {
+    async fn comer(&mut self) -> (NodeName, LinkId, Outbox) {
         match self.next().await {
             LinkEvent::Opened { link, peer: Party::Node(node), transport: Transport::Zenoh, outbox } => {
                 (node, link, outbox)
@@ -288,15 +288,15 @@ async fn only_who_knows_a_password_comes_in_and_says_nothing_under_another_name(
     let write = |name: &str, text: &str| {
         let file = folder.path().join(name);
         fs::write(&file, text).unwrap();
-        Trust::Passwords(Passwords::read(&file).unwrap())
+        NodeTrust::Passwords(Passwords::read(&file).unwrap())
     };
     let right = write("right", "ann:one\nbob:two\ncarl:three\n");
     let wrong = write("wrong", "ann:one\nbob:guessed\n");
     let endpoint = free();
-    let with = |trust: &Trust, settings: FabricSettings| FabricSettings { trust: trust.clone(), ..settings };
+    let with = |trust: &NodeTrust, settings: FabricSettings| FabricSettings { trust: trust.clone(), ..settings };
     let mut ann = Member::open(&with(&right, settings("ann", &[&endpoint], &[]))).await;
 
-    for trust in [&wrong, &Trust::Anyone] {
+    for trust in [&wrong, &NodeTrust::Anyone] {
         let error = refusal(with(trust, settings("bob", &[], &[&endpoint])), 2_000).await;
         assert!(error.contains("does not let bob in"), "{error}");
     }
@@ -328,7 +328,7 @@ async fn a_certificate_is_shown_by_both_ends_and_its_name_is_the_only_one() {
     let members = ["ann", "bob", "carl"].map(label);
     let trust = |by: &Authority, name: &str| {
         let (certificate, key) = by.sign(name);
-        Trust::Certificates(Certificates {
+        NodeTrust::Certificates(NodeCertificates {
             authority: authority.file.clone(),
             certificate,
             key,
@@ -336,7 +336,7 @@ async fn a_certificate_is_shown_by_both_ends_and_its_name_is_the_only_one() {
         })
     };
     let endpoint = free();
-    let with = |trust: Trust, settings: FabricSettings| FabricSettings { trust, ..settings };
+    let with = |trust: NodeTrust, settings: FabricSettings| FabricSettings { trust, ..settings };
     let mut ann = Member::open(&with(trust(&authority, "ann"), settings("ann", &[&endpoint], &[]))).await;
 
     let error = refusal(with(trust(&stranger, "bob"), settings("bob", &[], &[&endpoint])), 2_000).await;
@@ -360,7 +360,7 @@ async fn a_certificate_is_shown_by_both_ends_and_its_name_is_the_only_one() {
         certificate.display(),
         key.display()
     );
-    let encrypted: Endpoint = format!("tls/{endpoint}").parse().unwrap();
+    let encrypted: Locator = format!("tls/{endpoint}").parse().unwrap();
     let liar = liar(&encrypted, &[("transport/link/tls", tls)]).await;
     only_bob_is_heard(&liar, &mut ann).await;
 }
@@ -372,19 +372,19 @@ async fn what_cannot_work_is_refused_in_words() {
     assert_eq!(error, format!("no node answers at {nobody}"));
 
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-    let endpoint: Endpoint = format!("127.0.0.1:{}", taken.local_addr().unwrap().port()).parse().unwrap();
+    let endpoint: Locator = format!("127.0.0.1:{}", taken.local_addr().unwrap().port()).parse().unwrap();
     let open = |settings: FabricSettings| refusal(settings, 30_000);
     let error = open(settings("ann", &[&endpoint], &[])).await;
     assert!(error.starts_with(&format!("cannot listen for other nodes on {endpoint}: ")), "{error}");
     assert!(!error.contains(".rs"), "places in somebody's source: {error}");
 
-    let tls: Endpoint = "tls/127.0.0.1:1".parse().unwrap();
+    let tls: Locator = "tls/127.0.0.1:1".parse().unwrap();
     let error = open(settings("ann", &[], &[&tls])).await;
     assert!(error.contains("need certificates"), "{error}");
 
     let none = PathBuf::from("nowhere.pem");
-    let files = Certificates { authority: none.clone(), certificate: none.clone(), key: none, members: Vec::new() };
-    let with = FabricSettings { trust: Trust::Certificates(files), ..settings("ann", &[], &[]) };
+    let files = NodeCertificates { authority: none.clone(), certificate: none.clone(), key: none, members: Vec::new() };
+    let with = FabricSettings { trust: NodeTrust::Certificates(files), ..settings("ann", &[], &[]) };
     let error = open(with).await;
     assert!(error.contains("cannot read nowhere.pem"), "{error}");
 }
@@ -422,7 +422,7 @@ async fn only_bob_is_heard(liar: &zenoh::Session, ann: &mut Member) {
 }
 
 /// Zenoh without a fabric around it.
-async fn liar(endpoint: &Endpoint, more: &[(&str, String)]) -> zenoh::Session {
+async fn liar(endpoint: &Locator, more: &[(&str, String)]) -> zenoh::Session {
     let text = endpoint.to_string();
     let locator = if text.contains('/') { text } else { format!("tcp/{text}") };
     let mut config = zenoh::Config::default();
@@ -456,7 +456,6 @@ async fn speak(session: &zenoh::Session, name: &str, word: &'static str) {
     put.congestion_control(CongestionControl::Block).await.unwrap();
 }
 
-/// Signs certificates.
 struct Authority {
     folder: PathBuf,
     name: &'static str,

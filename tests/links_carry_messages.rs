@@ -8,7 +8,7 @@ use bytes::Bytes;
 use echo::{Echo, PATIENCE, Seen, message, next};
 use futures_util::{SinkExt, StreamExt};
 use kinesphere::fetch::{Address, fetch};
-use kinesphere::link::client::{Client, Host, Introduction};
+use kinesphere::link::client::{Connector, Introduction, ServerAddress};
 use kinesphere::link::{Channel, Inbox, LinkEvent, LinkLimits, Links, Outbox, SendError, Transport};
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
@@ -16,10 +16,10 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use wire::{DATAGRAM_MAX, MESSAGE_MAX, kind};
 
 /// A native client of this server.
-async fn visit(server: &Echo) -> (Client, Outbox, Inbox) {
+async fn visit(server: &Echo) -> (Connector, Outbox, Inbox) {
     let (links, mut inbox) = Links::new(LinkLimits::default());
-    let client = Client::new().unwrap();
-    let host = Host::find(&server.url()).await.unwrap();
+    let client = Connector::new().unwrap();
+    let host = ServerAddress::find(&server.url()).await.unwrap();
     client.connect(&host, &links).await.unwrap();
     let LinkEvent::Opened { outbox, transport, .. } = next(&mut inbox).await else { panic!("a link opens first") };
     assert_eq!(transport, Transport::Quic);
@@ -91,7 +91,7 @@ async fn over_webtransport_on_the_same_port_both_channels_work() {
     use wtransport::{ClientConfig, Endpoint};
 
     let mut server = Echo::start(LinkLimits::default()).await;
-    let host = Host::find(&server.url()).await.unwrap();
+    let host = ServerAddress::find(&server.url()).await.unwrap();
     let digits = host.hash.to_string();
     let bytes = space::bytes::from_hex(&digits).unwrap();
     let hash = Sha256Digest::new(bytes.try_into().unwrap());
@@ -174,8 +174,8 @@ async fn a_closing_link_ends_although_its_peer_does_not_read() {
 
     // Over QUIC it is deaf as it makes no room for a second message, and then gives no credit for more.
     let (links, mut inbox) = Links::new(LinkLimits { unread_max: 1, ..LinkLimits::default() });
-    let client = Client::new().unwrap();
-    client.connect(&Host::find(&server.url()).await.unwrap(), &links).await.unwrap();
+    let client = Connector::new().unwrap();
+    client.connect(&ServerAddress::find(&server.url()).await.unwrap(), &links).await.unwrap();
     let LinkEvent::Opened { outbox, .. } = next(&mut inbox).await else { panic!("a link opens first") };
     outbox.send(Channel::Stream, Bytes::from_static(b"hello")).unwrap();
     closes_although_clogged(&mut server, Transport::Quic).await;
@@ -230,7 +230,7 @@ async fn a_flood_does_not_fill_the_inbox() {
     let (links, mut inbox) = Links::new(limits);
     let server = Flooded::start(links.clone()).await;
     let (client_links, mut client_inbox) = Links::new(LinkLimits::default());
-    let client = Client::new().unwrap();
+    let client = Connector::new().unwrap();
     client.connect(&server, &client_links).await.unwrap();
     let LinkEvent::Opened { outbox, .. } = next(&mut client_inbox).await else { panic!("a link opens first") };
     for number in 0..100_u8 {
@@ -259,22 +259,22 @@ async fn a_flood_does_not_fill_the_inbox() {
 struct Flooded;
 
 impl Flooded {
-    async fn start(links: Links) -> Host {
-        use kinesphere::{certificate::Certificates, link::quic::Listener, origin::Origins};
+    async fn start(links: Links) -> ServerAddress {
+        use kinesphere::{certificate::Certificates, link::quic::QuicListener, origin::Origins};
         let certificates = std::sync::Arc::new(Certificates::self_signed(std::time::SystemTime::now()).unwrap());
         let hash = certificates.current().hash();
         let listener =
-            Listener::bind(([127, 0, 0, 1], 0).into(), certificates, links, Origins::default().into()).unwrap();
+            QuicListener::bind(([127, 0, 0, 1], 0).into(), certificates, links, Origins::default().into()).unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(listener.run());
-        Host { address, hash }
+        ServerAddress { address, hash }
     }
 }
 
 #[tokio::test]
 async fn a_renewed_certificate_disturbs_no_link_and_is_announced() {
     let server = Echo::start(LinkLimits::default()).await;
-    let before = Host::find(&server.url()).await.unwrap();
+    let before = ServerAddress::find(&server.url()).await.unwrap();
     let (client, outbox, mut inbox) = visit(&server).await;
     let in_nine_days = std::time::SystemTime::now() + Duration::from_secs(9 * 24 * 60 * 60);
     assert!(server.certificates.renew_if_due(in_nine_days).unwrap());
@@ -284,7 +284,7 @@ async fn a_renewed_certificate_disturbs_no_link_and_is_announced() {
     let (links, _inbox) = Links::new(LinkLimits::default());
     let error = client.connect(&before, &links).await.unwrap_err().to_string();
     assert!(error.contains("another certificate than it announced"), "{error}");
-    let after = Host::find(&server.url()).await.unwrap();
+    let after = ServerAddress::find(&server.url()).await.unwrap();
     assert_ne!(after.hash, before.hash);
     client.connect(&after, &links).await.unwrap();
 }
@@ -293,9 +293,9 @@ async fn a_renewed_certificate_disturbs_no_link_and_is_announced() {
 #[tokio::test]
 async fn who_shakes_hands_and_then_says_nothing_keeps_nobody_out() {
     let server = Echo::start(LinkLimits { greeting_max: Duration::from_secs(600), ..LinkLimits::default() }).await;
-    let host = Host::find(&server.url()).await.unwrap();
+    let host = ServerAddress::find(&server.url()).await.unwrap();
     let (links, _inbox) = Links::new(LinkLimits::default());
-    let silent = std::sync::Arc::new(Client::new().unwrap());
+    let silent = std::sync::Arc::new(Connector::new().unwrap());
     for _ in 0..13 {
         // Nothing is sent, and so the server never hears of their streams.
         let mut some = tokio::task::JoinSet::new();
@@ -318,7 +318,7 @@ async fn a_full_server_says_so() {
     assert_eq!(message(&mut inbox).await.1, "here");
 
     let (links, mut inbox) = Links::new(LinkLimits::default());
-    client.connect(&Host::find(&server.url()).await.unwrap(), &links).await.unwrap();
+    client.connect(&ServerAddress::find(&server.url()).await.unwrap(), &links).await.unwrap();
     let LinkEvent::Opened { outbox, .. } = next(&mut inbox).await else { panic!("a link opens first") };
     outbox.send(Channel::Stream, Bytes::from_static(b"me too")).unwrap();
     let LinkEvent::Closed { why, .. } = next(&mut inbox).await else { panic!("it is turned away") };

@@ -4,7 +4,7 @@
 #[path = "../examples/picture.rs"]
 mod picture;
 #[allow(dead_code)]
-#[path = "../examples/pictures/main.rs"]
+#[path = "../lab/examples/pictures/main.rs"]
 mod pictures;
 
 use std::path::Path;
@@ -22,6 +22,6 @@ fn pictures_of_the_broad_phase_are_current() {
     for (name, draw) in pictures::PICTURES {
         let file = folder.join(name).with_extension("svg");
         let kept = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        assert!(draw() == kept, "docs/pictures/{name}.svg is old: cargo run --example pictures");
+        assert!(draw() == kept, "docs/pictures/{name}.svg is old: cargo run -p lab --example pictures");
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use kinesphere::store::keeper::{Keeper, KeeperSettings};
+use kinesphere::store::keeper::{KeeperSettings, StoreKeeper};
 use kinesphere::store::{Retention, Store, StoreError};
 use space::workload::Random;
 
@@ -37,7 +37,7 @@ fn writer() {
         retention: Retention { bytes_max: 100_000, age_s_max: 1_000_000 },
         ..KeeperSettings::default()
     };
-    let keeper = Keeper::start(store, settings);
+    let keeper = StoreKeeper::start(store, settings);
     let mut told = None;
     loop {
         if keeper.wants_snapshot() {
@@ -202,7 +202,7 @@ fn on_a_small_disk() {
     let folder = Path::new(&folder);
     let soon = Duration::from_millis(5);
     let settings = KeeperSettings { flush_every: soon, retry_every: soon, ..KeeperSettings::default() };
-    let keeper = Keeper::start(Store::open_or_create(&folder.join("world")).unwrap(), settings);
+    let keeper = StoreKeeper::start(Store::open_or_create(&folder.join("world")).unwrap(), settings);
     let mut tick = 0;
     let mut run_until = |what: &str, holds: &dyn Fn() -> bool| {
         for _ in 0..20_000 {

@@ -1,5 +1,5 @@
-//! `tree build`, `tree show`, `tree check` and `lab sphere-trees` as a stranger meets them: what they write, what they
-//! repair, and what they refuse, with the file, the place in it and the reason.
+//! `tree build`, `tree show`, `tree check` and `lab sphere-trees`: what they write, repair and refuse. A refusal names
+//! the file, the place in it and the reason.
 
 mod shell;
 
@@ -7,7 +7,6 @@ use std::fs;
 
 use shell::{Folder, document, kinesphere, rows, stderr, stdout};
 
-/// A folder that is there.
 fn folder(name: &str) -> Folder {
     let folder = Folder::new(name);
     fs::create_dir_all(&folder.0).unwrap();
@@ -39,7 +38,7 @@ fn a_tree_is_built_shown_and_checked() {
     }
     assert!(levels.windows(2).all(|pair| pair[1]["e_max"].as_f64() <= pair[0]["e_max"].as_f64()));
     assert!(stdout(&kinesphere(&format!("tree show {tree}"))).contains("by best"));
-    // Of another mesh it is no cover, and says where.
+    // It does not cover another mesh, and the message says where.
     let other = kinesphere(&format!("tree check {tree} box"));
     assert_eq!(other.status.code(), Some(1));
     assert!(stderr(&other).contains("is not covered near ("), "{}", stderr(&other));
@@ -56,7 +55,7 @@ fn a_solid_tree_keeps_what_covers_the_inside() {
     assert!((shown["margin"].as_f64().unwrap() - 0.05).abs() < 1e-9, "{shown}");
     let check = || kinesphere(&format!("tree check {} ball", tree.display()));
     assert!(stdout(&check()).contains("All that is inside is covered, too"), "{}", stderr(&check()));
-    // Inner balls that are not: the proof says so.
+    // An invalid inner ball fails the proof.
     let mut bytes = fs::read(&tree).unwrap();
     let (at, end) = (bytes.len() - 4 - 8, bytes.len() - 4);
     bytes[at..end].copy_from_slice(&5.0_f64.to_le_bytes());
@@ -74,14 +73,14 @@ fn a_solid_tree_keeps_what_covers_the_inside() {
 }
 
 #[test]
-fn a_depth_is_so_many_levels_and_the_same_command_gives_the_same_bytes() {
+fn a_depth_counts_levels_and_the_same_command_gives_the_same_bytes() {
     let folder = folder("tree-depth");
     let mut files = Vec::new();
     for name in ["a.tree", "b.tree"] {
         let path = folder.0.join(name);
         let built = kinesphere(&format!("tree build box --method octree --depth 4 -o {}", path.display()));
         assert!(built.status.success(), "{}", stderr(&built));
-        assert!(stdout(&built).contains("1352"), "the cube's octree is known: {}", stdout(&built));
+        assert!(stdout(&built).contains("1352"), "a cube's octree has 1352 nodes on level 4: {}", stdout(&built));
         files.push(fs::read(path).unwrap());
     }
     assert_eq!(files[0], files[1]);
@@ -101,7 +100,7 @@ fn what_cannot_be_asked_for_is_refused() {
         (format!("tree build box --depth -1 -o {out}"), "unexpected argument".to_owned()),
         (format!("tree build soup --method octree --solid -o {out}"), "the mesh is not closed".to_owned()),
         (format!("tree build box --method octree --solid=2 -o {out}"), "the margin is 2, expected 0.001".to_owned()),
-        // That it is not closed would be found after building.
+        // The margin is refused before building shows that the mesh is not closed.
         (format!("tree build soup --method octree --solid=-1 -o {out}"), "the margin is -1, expected 0.001".to_owned()),
         (format!("tree build box --spheres 0 -o {out}"), "level 1 of 1 may have 0 balls".to_owned()),
         (format!("tree build box --spheres 8,0,9 -o {out}"), "level 2 of 3 may have 0 balls".to_owned()),
@@ -230,7 +229,7 @@ fn the_lab_measures_every_method_and_level() {
     }
 }
 
-/// Keeps out: whether the file can be written was seen when the work was done.
+/// Keeps out: that a file cannot be written was found only after the work.
 #[test]
 fn a_file_that_cannot_be_written_is_named_before_the_work() {
     let output = kinesphere("tree build soup --method octree --solid -o /dev/null/soup.tree");

@@ -1,15 +1,16 @@
-//! Every file of the corpora of sphere-trees is read or refused, as its name says; nothing panics.
+//! Every file of the sphere-tree corpora is read or refused, as its name says.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use shapes::mesh::corners_of;
 use shapes::sphere_tree::file::from_bytes;
 use shapes::sphere_tree::{build, certify};
 
 #[path = "../fuzz/fuzz_targets/tree_build_input.rs"]
 mod tree_build_input;
 
-/// The files of a corpus, and what is in them.
+/// The files of a corpus, with their bytes.
 fn corpus(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
     let entries = fs::read_dir(folder).expect("the corpus is there");
@@ -40,8 +41,7 @@ fn meshes_of_the_corpus_are_covered_or_refused() {
         });
         assert_eq!(built.is_none(), begins(path, "refused-"), "{name}");
         if let Some((built, vertices, triangles)) = built {
-            let corners: Vec<_> =
-                triangles.iter().map(|corners| corners.map(|corner| vertices[corner as usize])).collect();
+            let corners = corners_of(&vertices, &triangles);
             certify(&built.tree, &corners).unwrap_or_else(|missed| panic!("{name}: {missed}"));
             assert!(built.tree.nodes().iter().all(|node| node.ball.radius > 0.0 && node.error.is_finite()), "{name}");
         }

@@ -1,4 +1,4 @@
-//! Any bytes as a OBJ file: read or refused.
+//! Any bytes as an OBJ file: read or refused.
 
 #![no_main]
 

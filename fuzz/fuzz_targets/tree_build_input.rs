@@ -1,5 +1,5 @@
-//! What bytes mean to `tree_build`: a method, a number of corners, their coordinates, then three bytes per triangle. Shared with
-//! the test that replays the corpus.
+//! What bytes mean to `tree_build`: a method, a number of corners, their coordinates, then three bytes per triangle.
+//! Shared with the test that replays the corpus.
 
 use shapes::sphere_tree::Method;
 use space::DVec3;

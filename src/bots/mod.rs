@@ -1,8 +1,8 @@
-//! Many clients in one process: company, load test, and witness to what the server promises.
+//! Many clients in one process: company, load test, and a check whether the server keeps its promises.
 
+mod latency;
 mod report;
 mod says;
-pub mod witness;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::ControlFlow;
@@ -13,32 +13,33 @@ use bytes::Bytes;
 use client::bot::Behaviour;
 use client::hostile::Malice;
 use client::{Bot, ClientSettings, Hostile, Phase};
+use sim::checker::Checker;
 use space::Time;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 use wire::{Channel, Effect, Endpoint, Event, LinkId, Participant, ToClient, ToServer, kind};
 
+use self::latency::Latencies;
 use self::report::quantiles;
 pub use self::report::{BotsReport, Quantiles, nearest_rank};
 use self::says::ServerSays;
-use self::witness::Witness;
 use crate::fetch::Address;
-use crate::link::client::{Client, ConnectError, Host};
+use crate::link::client::{ConnectError, Connector, ServerAddress};
 use crate::link::{Inbox, LinkEvent, LinkLimits, Links, Outbox};
 
-/// Handshakes at the same time. More would not be done sooner where processors are scarce, but each would take longer, until
-/// they are given up and all that was done for them was in vain.
+/// Handshakes at the same time. More would not be done sooner where processors are scarce, but each would take longer,
+/// until they are given up and all that was done for them was in vain.
 const CONNECTING_MAX: usize = 8;
-/// Who is connected and not let in yet: a server lets in a few per tick, and keeps no long queue.
+/// Bots that are connected and not let in yet: a server lets in a few per tick, and keeps no long queue.
 const ARRIVING_MAX: usize = 64;
 /// Bots that share a UDP socket. The server tells all of them at once: more would not fit into the system's buffer.
 const BOTS_PER_SOCKET: usize = 16;
-/// Who lost its connection tries again after this.
+/// A bot that lost its connection tries again after this.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
 /// How long a server may take to answer: the first that is tried, and any.
 const PATIENCE_MIN: Duration = Duration::from_secs(3);
 const PATIENCE_MAX: Duration = Duration::from_secs(20);
-/// Who knows of another server goes there after this.
+/// A bot that knows of another server goes there after this.
 const BRIEFLY: Duration = Duration::from_millis(150);
 /// Servers that are told apart.
 const SERVERS_MAX: usize = 64;
@@ -48,8 +49,8 @@ const GAPS_MAX: usize = 100_000;
 const REFUSALS_MAX: usize = 32;
 /// Messages taken in before the clock is looked at again.
 const MESSAGES_AT_ONCE: usize = 512;
-/// How long bots may take to join, beyond the seconds that they run; and how long those may take to arrive who are on the way
-/// to another server when the time is over.
+/// How long bots may take to join, beyond the seconds that they run; and how long those may take to arrive who are on
+/// the way to another server when the time is over.
 const JOINING_MAX: Duration = Duration::from_secs(60);
 /// How fast a bot walks, in metres per second.
 const SPEED: f64 = 2.0;
@@ -70,7 +71,6 @@ pub struct BotsSettings {
     pub url: String,
     /// Where packets are sent instead of to the server, as to a relay.
     pub through: Option<std::net::SocketAddr>,
-    /// How many.
     pub count: usize,
     /// What they do.
     pub company: Company,
@@ -86,13 +86,13 @@ pub struct BotsSettings {
     pub seed: u64,
 }
 
-/// Lets bots loose on a server. `progress` is told how many have joined, and then how many seconds have passed; when it says
-/// that this is enough, bots come to an end before their time.
+/// Lets bots loose on a server. `progress` is told how many have joined, and then how many seconds have passed; when
+/// it says that this is enough, bots come to an end before their time.
 pub async fn run(
     settings: &BotsSettings,
     progress: &mut dyn FnMut(usize, f64) -> ControlFlow<()>,
 ) -> Result<BotsReport, ConnectError> {
-    let mut host = Host::find(&settings.url).await?;
+    let mut host = ServerAddress::find(&settings.url).await?;
     if let Some(address) = settings.through {
         host.address = address;
     }
@@ -111,7 +111,7 @@ pub async fn run(
     let operator = settings.operator_token.as_deref();
     let before = ServerSays::ask(&address, operator).await;
     let begun = crowd.tally();
-    crowd.witness.forget_latencies();
+    crowd.latencies.forget();
     let start = Instant::now();
     let end = start + Duration::from_secs_f64(settings.seconds.max(0.0));
     while Instant::now() < end && !is_enough {
@@ -127,9 +127,9 @@ pub async fn run(
     let servers = crowd.servers();
     let gaps = crowd.gaps.clone();
     crowd.leave().await;
-    crowd.witness.check();
+    crowd.check();
 
-    let latencies = crowd.witness.latencies_us();
+    let latencies = crowd.latencies.sorted_us();
     let clients = joined.max(1) as f64;
     Ok(BotsReport {
         count: settings.count,
@@ -141,8 +141,8 @@ pub async fn run(
         latency_samples: latencies.len(),
         server_tick_ms: after.as_ref().and_then(|after| after.tick_ms),
         overruns: before.zip(after).and_then(|(before, after)| after.overruns_since(&before)),
-        violations: crowd.witness.violations().clone(),
-        ticks_checked: crowd.witness.checked(),
+        violations: crowd.checker.violations(),
+        ticks_checked: crowd.checker.checked(),
         bytes_per_client_s: (ended.bytes - begun.bytes) as f64 / clients / seconds.max(1e-9),
         reconnected: crowd.reconnected,
         redirected: gaps[1].len() as u64,
@@ -183,7 +183,7 @@ struct Tally {
 }
 
 /// A handshake that has ended: whose it was, with which server, and what came of it.
-type Connected = (usize, usize, Result<(LinkId, Host), ConnectError>);
+type Connected = (usize, usize, Result<(LinkId, ServerAddress), ConnectError>);
 
 struct Crowd {
     members: Vec<Member>,
@@ -192,11 +192,11 @@ struct Crowd {
     wake_of: Vec<Time>,
     members_of: BTreeMap<LinkId, usize>,
     outboxes: Vec<Option<(LinkId, Outbox)>>,
-    /// Who has been in at some time; of hostile ones, who has been connected.
+    /// Which have been in at some time; of hostile ones, who has been connected.
     has_come: Vec<bool>,
     /// How often in a row each has tried to connect, in vain.
     failed: Vec<u8>,
-    /// Who waits for a connection, and from when on.
+    /// Bots that wait for a connection, and from when on.
     waiting: VecDeque<(Instant, usize)>,
     connecting: JoinSet<Connected>,
     /// Links whose member is not known yet, and members whose link is not.
@@ -204,19 +204,20 @@ struct Crowd {
     claims: BTreeMap<LinkId, (usize, usize)>,
     /// Servers by their addresses, and as they were found.
     addresses: Vec<String>,
-    hosts: Vec<Option<Host>>,
+    hosts: Vec<Option<ServerAddress>>,
     /// Which server each is at, or goes to.
     server_of: Vec<usize>,
-    /// Who is out of the world since when, and whether it was sent on.
+    /// Since when a bot is out of the world, and whether it was redirected.
     out: Vec<Option<(Instant, bool)>>,
     /// How long they were, in microseconds, sorted: lost, and sent on.
     gaps: [Vec<i64>; 2],
     /// Taken in turn.
-    sockets: Vec<Arc<Client>>,
+    sockets: Vec<Arc<Connector>>,
     links: Links,
     inbox: Inbox,
     began: Instant,
-    witness: Witness,
+    checker: Checker,
+    latencies: Latencies,
     heard: Tally,
     reconnected: u64,
     refusals: BTreeMap<String, u64>,
@@ -224,7 +225,13 @@ struct Crowd {
 }
 
 impl Crowd {
-    fn new(settings: &BotsSettings, url: &str, host: Host, links: Links, inbox: Inbox) -> Result<Crowd, ConnectError> {
+    fn new(
+        settings: &BotsSettings,
+        url: &str,
+        host: ServerAddress,
+        links: Links,
+        inbox: Inbox,
+    ) -> Result<Crowd, ConnectError> {
         let member = |number: usize| {
             let name = format!("{} {}", settings.name, number + 1);
             let seed = settings.seed.wrapping_mul(1_000_003).wrapping_add(number as u64);
@@ -259,12 +266,13 @@ impl Crowd {
             out: vec![None; count],
             gaps: [Vec::new(), Vec::new()],
             sockets: (0..count.div_ceil(BOTS_PER_SOCKET))
-                .map(|_| Client::new().map(Arc::new))
+                .map(|_| Connector::new().map(Arc::new))
                 .collect::<Result<_, _>>()?,
             links,
             inbox,
             began: Instant::now(),
-            witness: Witness::new(count),
+            checker: Checker::new(count),
+            latencies: Latencies::new(count),
             heard: Tally::default(),
             reconnected: 0,
             refusals: BTreeMap::new(),
@@ -285,8 +293,8 @@ impl Crowd {
         self.members.iter().zip(&self.outboxes).filter(|&pair| is_in(pair)).count()
     }
 
-    /// Whether everybody was let in, or will never be. Hostile ones are cut off again and again, and who walks from server to
-    /// server is between two now and then: never are all of them in at once.
+    /// Whether every bot was let in, or will never be. Hostile ones are cut off again and again, and bots that walk
+    /// from server to server are between two now and then: never are all of them in at once.
     fn is_complete(&self) -> bool {
         let is_settled = |(member, &has_come): (&Member, &bool)| match member.phase() {
             Some(Phase::Joined | Phase::Ended(_)) => true,
@@ -295,7 +303,7 @@ impl Crowd {
         self.members.iter().zip(&self.has_come).all(is_settled)
     }
 
-    /// Everybody stands until nobody is on the way any more, so that they can be counted.
+    /// All bots stand until none is between two servers, so that they can be counted.
     async fn stand(&mut self) {
         for member in &mut self.members {
             if let Member::Honest(bot) = member {
@@ -327,7 +335,8 @@ impl Crowd {
                     self.connected(connected);
                 },
             }
-            // What has arrived is taken in before anybody looks at the time: whoever was held up would take others for silent.
+            // What has arrived is taken in before a bot looks at the time: one that was held up would take its
+            // server for silent.
             for _ in 1..MESSAGES_AT_ONCE {
                 match self.inbox.try_next() {
                     Some(event) => self.take(event),
@@ -339,7 +348,13 @@ impl Crowd {
             }
             self.wake();
         }
-        self.witness.check();
+        self.check();
+    }
+
+    /// Lets the promises look at what has settled.
+    fn check(&mut self) {
+        self.checker.check();
+        self.latencies.settle(self.checker.checked());
     }
 
     fn refused(&mut self, sentence: String) {
@@ -371,7 +386,7 @@ impl Crowd {
                 let reached = async {
                     let host = match host {
                         Some(host) => host,
-                        None => Host::find(&address).await?,
+                        None => ServerAddress::find(&address).await?,
                     };
                     client.connect(&host, &links).await.map(|link| (link, host))
                 };
@@ -381,8 +396,8 @@ impl Crowd {
         }
     }
 
-    /// Where there are others to go to, nobody waits long for one that does not answer; but longer each time, as all of them
-    /// may be busy.
+    /// Where there are other servers, a bot does not wait long for one that does not answer; but longer each time, as
+    /// all of them may be busy.
     fn patience(&self, number: usize) -> Duration {
         let tries = u32::from(self.failed[number]);
         if self.addresses.len() > 1 { (PATIENCE_MIN * 2_u32.pow(tries.min(8))).min(PATIENCE_MAX) } else { PATIENCE_MAX }
@@ -412,12 +427,12 @@ impl Crowd {
         self.members_of.insert(link, number);
         self.outboxes[number] = Some((link, outbox));
         self.has_come[number] |= self.members[number].phase().is_none();
-        self.witness.connected(number, server);
+        self.checker.connected(number, server);
         self.members[number].node().handle(now, Event::Opened { from: link.into(), secret: [0; 16] });
         self.carry_out(number, now);
     }
 
-    /// Who has no connection tries again: where it was sent, at the next server it knows of, or where it was.
+    /// A bot without a connection tries again: where it was sent, at the next server it knows of, or where it was.
     fn look_elsewhere(&mut self, number: usize) {
         let mut after = AGAIN_AFTER;
         if let Member::Honest(bot) = &mut self.members[number] {
@@ -476,7 +491,7 @@ impl Crowd {
             },
             LinkEvent::Received { link, channel, bytes, .. } => {
                 let Some(&number) = self.members_of.get(&link) else { return };
-                let own = self.witness(number, &bytes, now);
+                let own = self.note(number, &bytes, now);
                 let bytes = own.as_deref().unwrap_or(&bytes);
                 self.members[number].node().handle(now, Event::Arrived { from: link.into(), channel, bytes });
                 self.carry_out(number, now);
@@ -503,9 +518,9 @@ impl Crowd {
         }
     }
 
-    /// Remembers what a member is told. Of a state, gives what concerns the member's own avatar: bots look at nobody, and
-    /// nobody would see what it predicts of all others.
-    fn witness(&mut self, number: usize, bytes: &[u8], now: Time) -> Option<Vec<u8>> {
+    /// Remembers what a member is told. Of a state, gives what concerns the member's own avatar: what a bot
+    /// would predict of others is shown to no one.
+    fn note(&mut self, number: usize, bytes: &[u8], now: Time) -> Option<Vec<u8>> {
         let matters =
             matches!(bytes.first(), Some(&(kind::WELCOME | kind::ROSTER | kind::STATE | kind::REFUSED | kind::CLOSED)));
         let message = matters.then(|| ToClient::decode(bytes).ok()).flatten()?;
@@ -516,7 +531,8 @@ impl Crowd {
             _ if self.members[number].phase().is_none() => {}
             ToClient::Welcome(welcome) => {
                 (self.has_come[number], self.failed[number]) = (true, 0);
-                self.witness.welcomed(number, &welcome);
+                self.checker.welcomed(number, &welcome);
+                self.latencies.welcomed(number);
                 if let Some((since, is_sent)) = self.out[number].take() {
                     let gaps = &mut self.gaps[usize::from(is_sent)];
                     let gap = since.elapsed().as_micros() as i64;
@@ -525,9 +541,14 @@ impl Crowd {
                     }
                 }
             }
-            ToClient::Roster(roster) => self.witness.enrolled(number, &roster),
+            ToClient::Roster(roster) => self.checker.enrolled(number, &roster),
             ToClient::State(mut state) => {
-                self.witness.heard(number, &state, now.micros());
+                self.checker.heard(number, &state);
+                // Each state gives one sample, of another body each time: enough to know, and cheap.
+                let tick = u64::from(state.head.tick);
+                let sampled = state.bodies.get(tick as usize % state.bodies.len().max(1));
+                let mover = sampled.and_then(|(handle, _)| self.checker.mover(number, *handle, tick));
+                self.latencies.told(number, &state, mover, now.micros());
                 self.heard.bodies += state.bodies.len() as u64;
                 self.heard.bytes += bytes.len() as u64;
                 state.bodies.clear();
@@ -550,7 +571,7 @@ impl Crowd {
                             (ToServer::decode(&bytes), self.members[number].phase().is_some())
                     {
                         self.heard.moves += 1;
-                        self.witness.moved(number, moves.newest, now.micros());
+                        self.latencies.moved(number, moves.newest, now.micros());
                     }
                     let _ = outbox.send(channel, Bytes::from(bytes));
                 }
@@ -558,7 +579,7 @@ impl Crowd {
                     if let Some((_, outbox)) = &self.outboxes[number] {
                         outbox.close();
                     }
-                    // Whoever goes elsewhere does not wait until a server that may be dead has heard of it.
+                    // A bot that goes elsewhere does not wait until a server that may be dead has heard of it.
                     let goes_on = matches!(&self.members[number], Member::Honest(bot)
                         if *bot.client().phase() == Phase::Apart && bot.client().servers().len() > 1);
                     if goes_on && !self.is_leaving {
@@ -576,7 +597,7 @@ impl Crowd {
         }
     }
 
-    /// Everybody leaves for good, and waits a little for the farewell.
+    /// All bots leave for good, and wait a little for the farewell.
     async fn leave(&mut self) {
         self.is_leaving = true;
         let now = self.now();

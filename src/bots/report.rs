@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-
-use super::witness::Violations;
+use sim::checker::Violations;
 
 /// Milliseconds below which a share of the samples is.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -13,7 +12,6 @@ pub struct Quantiles {
     pub p50: f64,
     /// All but one in a hundred.
     pub p99: f64,
-    /// All.
     pub max: f64,
 }
 
@@ -46,13 +44,12 @@ pub struct BotsReport {
     pub bytes_per_client_s: f64,
     /// Connections that were lost and made again.
     pub reconnected: u64,
-    /// Times somebody was sent to another server.
+    /// How often a bot was redirected to another server.
     pub redirected: u64,
     /// How long those whose server was lost were out of the world, and those who were sent on, in milliseconds.
     pub resumed_ms: Quantiles,
-    /// See above.
     pub redirected_ms: Quantiles,
-    /// Who is in, by the address of their server.
+    /// Bots that are in, by the address of their server.
     pub servers: BTreeMap<String, usize>,
     /// What the server said to those it refused or sent away, and how often.
     pub refusals: BTreeMap<String, u64>,

@@ -13,10 +13,10 @@ use space::{NodeId, Time};
 use wire::cluster::{CLUSTER_VERSION, open, seal};
 use wire::{Channel, DecodeError, Event, LinkId, ToNode};
 
-use crate::link::{Inbox, Label, LinkEvent, Outbox, Party};
+use crate::link::{Inbox, LinkEvent, NodeName, Outbox, Party};
 
-/// Bad messages that a link may send at once; one more closes it. One is forgiven per second, so what counts is how many
-/// come at once, and not how long a link has stood.
+/// Bad messages that a link may send at once; one more closes it. One is forgiven per second, so what counts is how
+/// many come at once, and not how long a link has stood.
 const FAULTS: Allowance = Allowance { message_us: 1_000_000, burst: 64 };
 
 /// What happened between this node and another.
@@ -56,7 +56,7 @@ pub struct Messenger {
 }
 
 struct Other {
-    name: Label,
+    name: NodeName,
     outbox: Outbox,
     number: Option<NodeId>,
     /// What is left to be forgiven, on a clock that began with the link.
@@ -66,7 +66,7 @@ struct Other {
 }
 
 impl Other {
-    fn new(name: Label, outbox: Outbox) -> Other {
+    fn new(name: NodeName, outbox: Outbox) -> Other {
         let (forgiveness, begun) = (TokenBucket::new(FAULTS), Instant::now());
         Other { name, outbox, number: None, forgiveness, begun, is_warned_of: false }
     }
@@ -79,7 +79,7 @@ impl Messenger {
     }
 
     /// The name that a node's carrier vouches for.
-    pub fn name_of(&self, node: NodeId) -> Option<&Label> {
+    pub fn name_of(&self, node: NodeId) -> Option<&NodeName> {
         self.links.get(self.link_of.get(&node)?).map(|other| &other.name)
     }
 
@@ -225,7 +225,7 @@ mod tests {
 
     /// A number belongs to the link that came with it first, and what was meant for another stay is not heard.
     #[test]
-    fn nobody_speaks_under_anothers_number() {
+    fn a_link_cannot_use_another_nodes_number() {
         let (_, inbox) = Links::new(LinkLimits::between_nodes());
         let mut messenger = Messenger::new(inbox, NodeId::new(7), 1);
         let limits = LinkLimits::between_nodes();

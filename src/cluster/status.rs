@@ -1,4 +1,4 @@
-//! How a cluster is, as one of its nodes sees it.
+//! The state of a cluster, as one of its nodes sees it.
 
 use cluster::{Cluster, Status};
 use serde::{Deserialize, Serialize};
@@ -9,63 +9,57 @@ use wire::operator::{Borders, NodeRegion as Told, REGIONS_MAX};
 
 use super::Messenger;
 
-/// A tick of a beat's lag, in milliseconds.
+/// A tick of a heartbeat's lag, in milliseconds.
 const LAG_MS: f64 = 33.333;
 
-/// A cluster, as one of its nodes sees it.
+/// The state of a cluster, as one of its nodes sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClusterStatus {
-    /// What this node is called.
     pub node: String,
     /// `member`, `joining` or `left out`.
     pub status: String,
     /// Whether it may move its objects: its lease holds.
     pub may_act: bool,
-    /// The number of the plan that it acts by.
+    /// The version of the plan that it acts by.
     pub plan: u64,
     /// Its world's tick.
     pub tick: u64,
-    /// All members.
     pub nodes: Vec<NodeStatus>,
-    /// Who decides where.
+    /// Which node decides where.
     pub regions: Vec<RegionStatus>,
     /// Objects that were offered to other nodes so far, taken from them, and adopted from dead ones.
     pub offered: u64,
-    /// See above.
     pub taken: u64,
-    /// See above.
     pub adopted: u64,
 }
 
-/// A member.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NodeStatus {
-    /// What it is called; its number, if it is not there.
+    /// Its name; its number, if it is not connected.
     pub name: String,
-    /// Where its clients find it.
+    /// The address for clients.
     pub address: String,
     /// Whether it only takes part in votes.
     pub is_witness: bool,
-    /// How long ago it was last heard of, in milliseconds; none if it never was.
+    /// Milliseconds since its last heartbeat; `None` if there was none.
     pub heard_ms: Option<f64>,
     /// How many objects it owns.
     pub objects: u32,
-    /// By how much its copies are behind, in milliseconds.
+    /// How far its copies are behind, in milliseconds.
     pub lag_ms: f64,
 }
 
 /// A region of the ground.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RegionStatus {
-    /// Who decides about it.
+    /// The node that decides about it.
     pub name: String,
     /// Its corners, x and z, in metres.
     pub low: [f64; 2],
-    /// See above.
     pub high: [f64; 2],
 }
 
-/// How things are now.
+/// The state now.
 pub fn status(server: &Server, messenger: &Messenger, own_name: &str, now: Time) -> Option<ClusterStatus> {
     let cluster = server.cluster()?;
     let name = |node: u64| name_of(cluster, messenger, own_name, node);
@@ -105,7 +99,7 @@ pub fn status(server: &Server, messenger: &Messenger, own_name: &str, now: Time)
     })
 }
 
-/// Who decides where, for an operator's map.
+/// Which node decides where, for an operator's map.
 pub fn borders(server: &Server, messenger: &Messenger, own_name: &str) -> Option<Borders> {
     let cluster = server.cluster()?;
     let me = cluster.node().number();

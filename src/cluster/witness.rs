@@ -16,29 +16,27 @@ use super::{COPIES, Messenger, NodeEvent, fingerprint, fresh_number};
 use crate::link::zenoh::{Fabric, FabricError, FabricSettings};
 use crate::link::{LinkLimits, Links};
 
-/// How often it does what is due.
+/// How often it wakes.
 const WAKE: Duration = Duration::from_millis(33);
-/// How long the others may take to agree on whoever comes, as for a server.
+/// How long the cluster may take to accept it, as for a server.
 pub const JOINING_MAX: Duration = Duration::from_secs(30);
 
-/// Why there is no witness.
+/// Why a witness ends.
 #[derive(Debug, Error)]
 pub enum WitnessError {
-    /// The others are not reached.
     #[error(transparent)]
     Fabric(#[from] FabricError),
-    /// The world makes no sense.
     #[error("no world can be made: {0}")]
     World(#[from] world::SpecError),
-    /// It is of another cluster.
+    /// It belongs to another cluster.
     #[error("the cluster serves another world, hears differently far, or speaks version {0}: all need the same")]
     TurnedAway(u16),
-    /// The others have not agreed on it.
+    /// The cluster has not accepted it in time.
     #[error("cannot join: the cluster has not taken it in within {} seconds", JOINING_MAX.as_secs())]
     NotTakenIn,
 }
 
-/// Takes part in votes until `stop`. `told` hears when it belongs to the cluster, and when not any more.
+/// Takes part in votes until `stop`. `told` is called when it becomes a member, and when it is left out.
 pub async fn run(
     fabric: &FabricSettings,
     spec: Arc<Spec>,
@@ -55,7 +53,7 @@ pub async fn run(
     let mut messenger = Messenger::new(inbox, me, print);
     let among = fabric;
     let fabric = Fabric::open(among, links).await?;
-    fabric.meet_somebody(among).await?;
+    fabric.wait_for_a_node(among).await?;
     let began = Instant::now();
     let now = || Time::from_micros(began.elapsed().as_micros() as i64);
     let mut cluster = Cluster::joining(settings(me), &mut world, now());

@@ -6,8 +6,8 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use kinesphere::cluster::status::ClusterStatus;
 use kinesphere::fetch::{Address, post};
-use kinesphere::link::Label;
-use kinesphere::link::zenoh::{Certificates, Endpoint, FabricError, FabricSettings, Passwords, Trust};
+use kinesphere::link::NodeName;
+use kinesphere::link::zenoh::{FabricError, FabricSettings, Locator, NodeCertificates, NodeTrust, Passwords};
 use kinesphere::order::Order;
 use space::bytes::to_hex;
 
@@ -43,16 +43,16 @@ pub struct StatusArguments {
 
 /// The other nodes, and how they prove themselves.
 #[derive(Args)]
-pub struct Among {
+pub struct ClusterArguments {
     /// A node of the cluster, as HOST:PORT; can be given several times
     #[arg(long, value_name = "ADDRESS", env = "KINESPHERE_CLUSTER_JOIN", value_delimiter = ',', requires = "cluster")]
-    pub join: Vec<Endpoint>,
+    pub join: Vec<Locator>,
     /// What this node is called among the others [default: made up]
     #[arg(long, value_name = "NAME", env = "KINESPHERE_NODE_NAME", requires = "cluster")]
-    pub node_name: Option<Label>,
+    pub node_name: Option<NodeName>,
     /// Where other nodes reach this one, as HOST:PORT [default: 127.0.0.1, port 7447 for the first]
     #[arg(long, value_name = "ADDRESS", env = "KINESPHERE_CLUSTER_LISTEN", requires = "cluster")]
-    pub cluster_listen: Option<Endpoint>,
+    pub cluster_listen: Option<Locator>,
     /// A file with a line NAME:PASSWORD per node: others do not come in
     #[arg(
         long, value_name = "FILE", env = "KINESPHERE_CLUSTER_MEMBERS", requires = "cluster",
@@ -80,24 +80,24 @@ pub struct Among {
         value_delimiter = ',',
         requires = "cluster_authority"
     )]
-    pub cluster_member: Vec<Label>,
+    pub cluster_member: Vec<NodeName>,
 }
 
-impl Among {
+impl ClusterArguments {
     /// What the carrier is told.
-    pub fn fabric(&self, cluster: &Label) -> Result<FabricSettings, Failure> {
+    pub fn fabric(&self, cluster: &NodeName) -> Result<FabricSettings, Failure> {
         let trust = match (&self.cluster_members, &self.cluster_authority, &self.cluster_certificate, &self.cluster_key)
         {
             (Some(file), ..) => {
-                Trust::Passwords(Passwords::read(file).map_err(|error| Failure::Input(error.to_string()))?)
+                NodeTrust::Passwords(Passwords::read(file).map_err(|error| Failure::Input(error.to_string()))?)
             }
-            (None, Some(authority), Some(certificate), Some(key)) => Trust::Certificates(Certificates {
+            (None, Some(authority), Some(certificate), Some(key)) => NodeTrust::Certificates(NodeCertificates {
                 authority: authority.clone(),
                 certificate: certificate.clone(),
                 key: key.clone(),
                 members: self.cluster_member.clone(),
             }),
-            _ => Trust::Anyone,
+            _ => NodeTrust::Anyone,
         };
         let port = if self.join.is_empty() { 7447 } else { 0 };
         let listen = match &self.cluster_listen {
@@ -128,7 +128,7 @@ pub fn unreached(error: FabricError) -> Failure {
     }
 }
 
-fn made_up() -> Label {
+fn made_up() -> NodeName {
     format!("node-{}", to_hex(&kinesphere::token::random::<4>())).parse().expect("letters and digits")
 }
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use kinesphere::join::{self, JoinError, Options, Picture};
-use kinesphere::link::Label;
-use kinesphere::link::zenoh::{Certificates, Endpoint, FabricError, FabricSettings, Passwords, Trust};
+use kinesphere::join::{self, JoinError, JoinSettings, PeerOverview};
+use kinesphere::link::NodeName;
+use kinesphere::link::zenoh::{FabricError, FabricSettings, Locator, NodeCertificates, NodeTrust, Passwords};
 use kinesphere::serve::ServeError;
 use space::bytes::to_hex;
 use world::{Plaza, Spec};
@@ -23,7 +23,7 @@ use kinesphere::world_file::load;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long the end waits for the log to be read.
 const LOG_MAX: Duration = Duration::from_millis(500);
-/// Without a terminal, one line stands for every `LINE_EVERY`th picture.
+/// Without a terminal, one line stands for every `LINE_EVERY`th overview.
 const LINE_EVERY: u32 = 2;
 
 /// Takes part in a world that no server serves: every peer moves its own objects, predicts the others', and settles
@@ -38,10 +38,10 @@ const LINE_EVERY: u32 = 2;
 pub struct Join {
     /// Peers that are there, as HOST:PORT
     #[arg(value_name = "PEER")]
-    peers: Vec<Endpoint>,
+    peers: Vec<Locator>,
     /// Where other peers reach this one, as HOST:PORT [default: 127.0.0.1:7447 if no peer is named]
     #[arg(long, value_name = "ADDRESS", env = "KINESPHERE_JOIN_LISTEN")]
-    listen: Option<Endpoint>,
+    listen: Option<Locator>,
     /// A world file; all peers need the same [default: a small plaza]
     #[arg(long, value_name = "FILE", env = "KINESPHERE_WORLD")]
     world: Option<PathBuf>,
@@ -50,10 +50,10 @@ pub struct Join {
     bots: u32,
     /// What this peer is called [default: made up]
     #[arg(long, value_name = "NAME", env = "KINESPHERE_NAME")]
-    name: Option<Label>,
+    name: Option<NodeName>,
     /// What the world is called: peers of another do not meet
     #[arg(long, value_name = "NAME", env = "KINESPHERE_ROOM", default_value = "plaza")]
-    room: Label,
+    room: NodeName,
     /// Host and port of the page; port 0 takes a free one
     #[arg(long, value_name = "HOST:PORT", env = "KINESPHERE_PAGE_LISTEN", default_value = "localhost:0")]
     page: String,
@@ -78,7 +78,7 @@ pub struct Join {
     /// A name that may come in with a certificate; can be given several times [default: all that the authority has
     /// signed]
     #[arg(long, value_name = "NAME", env = "KINESPHERE_MEMBER", value_delimiter = ',', requires = "authority")]
-    member: Vec<Label>,
+    member: Vec<NodeName>,
     /// What is logged, as in info,kinesphere=debug
     #[arg(long, value_name = "FILTER", env = "KINESPHERE_LOG", default_value = "warn")]
     log: String,
@@ -99,10 +99,10 @@ fn take_part(arguments: &Join) -> Result<(), Failure> {
         let stop = interrupted();
         let mut stop = std::pin::pin!(stop);
         let joined = tokio::select! {
-            joined = join::Join::start(&options) => joined.map_err(failed)?,
+            joined = join::PeerProcess::start(&options) => joined.map_err(failed)?,
             () = &mut stop => return Ok(()),
         };
-        let listen: Vec<String> = options.fabric.listen.iter().map(Endpoint::to_string).collect();
+        let listen: Vec<String> = options.fabric.listen.iter().map(Locator::to_string).collect();
         let reached = if listen.is_empty() { "nobody can join through this peer".to_owned() } else { listen.join(" ") };
         print(&format!("{} takes part\npage: {}\npeers: {reached}\n", joined.name(), joined.page_url()))?;
         let mut failure = Ok(());
@@ -116,14 +116,14 @@ fn take_part(arguments: &Join) -> Result<(), Failure> {
                     **failure.borrow_mut() = Err(error);
                 }
             };
-            let mut say = |line: &join::Line| {
+            let mut say = |line: &join::EventLine| {
                 note(if is_terminal { screen.borrow_mut().say(line.to_string()) } else { print(&format!("{line}\n")) });
             };
-            let mut show = |picture: &Picture| {
+            let mut show = |overview: &PeerOverview| {
                 if is_terminal {
-                    note(screen.borrow_mut().show(picture));
+                    note(screen.borrow_mut().show(overview));
                 } else if shown % LINE_EVERY == 0 {
-                    note(print(&format!("{}\n", picture.line())));
+                    note(print(&format!("{}\n", overview.line())));
                 }
                 shown += 1;
             };
@@ -134,20 +134,22 @@ fn take_part(arguments: &Join) -> Result<(), Failure> {
     })
 }
 
-fn options(arguments: &Join) -> Result<Options, Failure> {
+fn options(arguments: &Join) -> Result<JoinSettings, Failure> {
     let world = match &arguments.world {
         Some(file) => load(file)?.0,
         None => plaza(),
     };
     let trust = match (&arguments.members, &arguments.authority, &arguments.certificate, &arguments.key) {
-        (Some(file), ..) => Trust::Passwords(Passwords::read(file).map_err(|error| Failure::Input(error.to_string()))?),
-        (None, Some(authority), Some(certificate), Some(key)) => Trust::Certificates(Certificates {
+        (Some(file), ..) => {
+            NodeTrust::Passwords(Passwords::read(file).map_err(|error| Failure::Input(error.to_string()))?)
+        }
+        (None, Some(authority), Some(certificate), Some(key)) => NodeTrust::Certificates(NodeCertificates {
             authority: authority.clone(),
             certificate: certificate.clone(),
             key: key.clone(),
             members: arguments.member.clone(),
         }),
-        _ => Trust::Anyone,
+        _ => NodeTrust::Anyone,
     };
     let listen = match (&arguments.listen, arguments.peers.is_empty()) {
         (Some(endpoint), _) => Some(endpoint.clone()),
@@ -164,7 +166,7 @@ fn options(arguments: &Join) -> Result<Options, Failure> {
         introductions: arguments.introductions,
         trust,
     };
-    Ok(Options { fabric, world: Arc::new(world), page: arguments.page.clone(), bots: arguments.bots })
+    Ok(JoinSettings { fabric, world: Arc::new(world), page: arguments.page.clone(), bots: arguments.bots })
 }
 
 /// A small plaza without a crowd.
@@ -172,7 +174,7 @@ fn plaza() -> Spec {
     Plaza { side: 60.0, obstacles: 12, crates: 0, balls: 0, seekers: 0, ..Plaza::default() }.spec()
 }
 
-fn made_up() -> Label {
+fn made_up() -> NodeName {
     format!("peer-{}", to_hex(&kinesphere::token::random::<4>())).parse().expect("letters and digits")
 }
 
@@ -187,7 +189,7 @@ fn failed(error: JoinError) -> Failure {
     }
 }
 
-/// The lines of the last picture are drawn over by the next; what happened scrolls away above them.
+/// The lines of the last overview are drawn over by the next; what happened scrolls away above them.
 #[derive(Default)]
 struct Screen {
     drawn: usize,
@@ -196,22 +198,22 @@ struct Screen {
 
 impl Screen {
     fn say(&mut self, line: String) -> Result<(), Failure> {
-        let picture = std::mem::take(&mut self.last);
-        self.draw(Some(&line), picture)
+        let overview = std::mem::take(&mut self.last);
+        self.draw(Some(&line), overview)
     }
 
-    fn show(&mut self, picture: &Picture) -> Result<(), Failure> {
-        self.draw(None, picture.lines())
+    fn show(&mut self, overview: &PeerOverview) -> Result<(), Failure> {
+        self.draw(None, overview.lines())
     }
 
-    fn draw(&mut self, said: Option<&str>, picture: Vec<String>) -> Result<(), Failure> {
-        // Up to where the last picture begins, and clear from there.
+    fn draw(&mut self, said: Option<&str>, overview: Vec<String>) -> Result<(), Failure> {
+        // Up to where the last overview begins, and clear from there.
         let mut text = if self.drawn > 0 { format!("\x1b[{}A\x1b[J", self.drawn) } else { String::new() };
-        for line in said.into_iter().chain(picture.iter().map(String::as_str)) {
+        for line in said.into_iter().chain(overview.iter().map(String::as_str)) {
             text.push_str(line);
             text.push('\n');
         }
-        (self.drawn, self.last) = (picture.len(), picture);
+        (self.drawn, self.last) = (overview.len(), overview);
         print(&text)
     }
 }

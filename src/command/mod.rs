@@ -39,7 +39,7 @@ pub enum Command {
     /// Connect many clients to a server, and check its promises.
     Bots(bots::Bots),
     /// Delay, lose and reorder packets between a server and its clients.
-    Relay(relay::Relay),
+    Relay(relay::RelayArguments),
     /// Play a kept world again, and compare it with its snapshots.
     Replay(replay::Replay),
     /// Say why a user is, or is not, told of an object.
@@ -51,7 +51,7 @@ pub enum Command {
     Store(store::StoreCommand),
     /// Build, show and check sphere-trees.
     #[command(subcommand, after_help = "Example: kinesphere tree build rabbit -o rabbit.tree")]
-    Tree(tree::Tree),
+    Tree(tree::TreeCommand),
 }
 
 /// The runtime that a command's tasks run on.

@@ -1,4 +1,4 @@
-//! `kinesphere replay`: plays a kept world again.
+//! `kinesphere replay`: replays a kept world.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::serve::made_of;
 use super::store::{cannot_go_on, data_folder, refused};
 use kinesphere::output::{print, print_json};
 
-/// Plays a kept world again from its journal, and compares it with every snapshot on the way. Fails if they differ: the
+/// Replays a kept world from its journal, and compares it with every snapshot on the way. Fails if they differ: the
 /// same start and the same inputs must give the same world, to the bit.
 #[derive(Args)]
 #[command(after_help = "Example: kinesphere replay my-world --from 1000 --to 2000 --hash")]
@@ -24,10 +24,10 @@ pub struct Replay {
     folder: Option<PathBuf>,
     #[command(flatten)]
     made_of: MadeOf,
-    /// Begin after this one [default: the oldest snapshot]
+    /// Begin after this tick [default: the oldest snapshot]
     #[arg(long, value_name = "TICK")]
     from: Option<u64>,
-    /// Stop after this one [default: the last]
+    /// Stop after this tick [default: the last]
     #[arg(long, value_name = "TICK")]
     to: Option<u64>,
     /// Print the fingerprint of the world after each tick
@@ -38,13 +38,13 @@ pub struct Replay {
     json: bool,
 }
 
-/// What a world was made of: as it was served.
+/// The world file or the plaza, as it was served.
 #[derive(Args)]
 pub struct MadeOf {
     /// The world file that it was made of [default: the built-in plaza]
     #[arg(long, value_name = "FILE")]
     world: Option<PathBuf>,
-    /// How many walked about the plaza by themselves [default: 60]
+    /// The number of walkers in the plaza's crowd [default: 60]
     #[arg(long, value_name = "N", env = "KINESPHERE_CROWD")]
     crowd: Option<u32>,
 }

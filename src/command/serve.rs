@@ -125,14 +125,14 @@ pub struct Serve {
     /// Share the world with other servers: what their cluster is called. The first one names no other to join
     #[cfg(feature = "zenoh")]
     #[arg(long, value_name = "NAME", env = "KINESPHERE_CLUSTER", conflicts_with = "tokens")]
-    cluster: Option<kinesphere::link::Label>,
+    cluster: Option<kinesphere::link::NodeName>,
     /// Where clients of the cluster are sent to come here, as http://HOST:PORT [default: where it listens]
     #[cfg(feature = "zenoh")]
     #[arg(long, value_name = "URL", env = "KINESPHERE_ADVERTISE", requires = "cluster")]
     advertise: Option<String>,
     #[cfg(feature = "zenoh")]
     #[command(flatten)]
-    among: super::cluster::Among,
+    among: super::cluster::ClusterArguments,
     /// What is logged, as in info,kinesphere=debug
     #[arg(long, value_name = "FILTER", env = "KINESPHERE_LOG", default_value = "warn,zenoh=off,kinesphere=info")]
     log: String,

@@ -1,4 +1,4 @@
-//! `kinesphere store`: looks after a kept world.
+//! `kinesphere store`: checks, copies and exports a kept world.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -13,7 +13,7 @@ use space::bytes::to_hex;
 use super::Failure;
 use kinesphere::output::{print, print_json};
 
-/// What to do with it. The server must not run on the same folder.
+/// An action on a store. The server must not run on the same folder.
 #[derive(Subcommand)]
 pub enum StoreCommand {
     /// Read every page and every tick, and say whether all is sound.
@@ -27,19 +27,18 @@ pub enum StoreCommand {
     Export(Export),
 }
 
-/// Where the world is.
+/// The folder of a world.
 #[derive(Args)]
 pub struct Place {
     /// The folder of the world [default: where `kinesphere serve` keeps it, in the user's data folder]
     #[arg(long, value_name = "DIR", env = "KINESPHERE_DATA")]
     data: Option<PathBuf>,
-    /// Whose folder it is, if none is named: the world file that is served [default: the built-in plaza]
+    /// The world file whose folder it is, if no folder is named [default: the built-in plaza]
     #[arg(long, value_name = "FILE")]
     world: Option<PathBuf>,
 }
 
 impl Place {
-    /// The folder that is meant.
     pub fn folder(&self) -> Result<PathBuf, Failure> {
         data_folder(self.data.as_deref(), self.world.as_deref())
     }
@@ -106,7 +105,7 @@ fn back_up(arguments: Backup) -> Result<(), Failure> {
     let folder = arguments.place.folder()?;
     let store = Store::open(&folder).map_err(refused)?;
     let summary = store.back_up(&arguments.to).map_err(refused)?;
-    // Tokens that were given out must go on working where the backup is restored.
+    // Tokens must stay valid where the backup is restored.
     let secret = kinesphere::token::Secret::FILE;
     if folder.join(secret).exists() {
         let copied = fs::copy(folder.join(secret), arguments.to.join(secret));
@@ -177,7 +176,7 @@ impl From<StoreError> for ExportError {
     }
 }
 
-/// What a store's refusal means to whoever typed the command.
+/// A store's error as the failure of a command.
 pub fn refused(error: StoreError) -> Failure {
     match error {
         StoreError::Missing { .. } => Failure::Input(format!(
@@ -191,7 +190,7 @@ pub fn refused(error: StoreError) -> Failure {
     }
 }
 
-/// What it means that a kept world cannot go on.
+/// The error of a kept world as the failure of a command.
 pub fn cannot_go_on(error: KeptError) -> Failure {
     match error {
         KeptError::Store(error) => refused(error),
@@ -203,8 +202,8 @@ pub fn cannot_go_on(error: KeptError) -> Failure {
     }
 }
 
-/// The folder that was named, or one in the user's data folder: that itself for the built-in plaza, and one within it for
-/// each world file, called as the file is. Two worlds in one folder would refuse each other.
+/// The folder that was named, or one in the user's data folder: `kinesphere` for the built-in plaza, and below it one
+/// per world file with the name of the file. Two worlds in one folder would refuse each other.
 pub fn data_folder(named: Option<&Path>, world: Option<&Path>) -> Result<PathBuf, Failure> {
     if let Some(folder) = named {
         return Ok(folder.to_owned());

@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use kinesphere::picture::to_png;
 use kinesphere::table::Table;
 use serde::Serialize;
+use shapes::mesh::corners_of;
 use shapes::sphere_tree::file::{Interior, TreeFile, from_bytes, to_bytes};
 use shapes::sphere_tree::{
     Ball, MAX_MARGIN, MIN_MARGIN, Method, Object, Solid, SolidError, SphereTree, build, certify, certify_solid,
@@ -23,47 +24,44 @@ use kinesphere::output::{print, print_json};
 const SIDE: usize = 640;
 /// The largest file that is read as a tree.
 const MAX_BYTES: u64 = 1 << 28;
-/// An error that is claimed may be below the truth by no more than this share of the scale: rounding.
+/// An error in a file may be too small by this share of the scale, for rounding.
 const TOLERANCE: f64 = 1e-6;
 
-/// What to do with a tree.
 #[derive(Subcommand)]
-pub enum Tree {
+pub enum TreeCommand {
     /// Build a tree around a mesh, with a certificate, and write it to a file.
     #[command(after_help = "Example: kinesphere tree build rabbit --method best --depth 3 -o rabbit.tree")]
     Build(Build),
-    /// Say how closely a tree wraps its mesh, and paint every level.
+    /// Print how closely a tree wraps its mesh, and draw every level.
     #[command(after_help = "Example: kinesphere tree show rabbit.tree --out pictures")]
     Show(Show),
-    /// Prove that a tree covers a mesh, inside too if it says so, and that no ball sticks out farther than the file says.
+    /// Prove that a tree covers a mesh, its inside if stated, and that no ball sticks out farther than stated.
     #[command(after_help = "Example: kinesphere tree check rabbit.tree rabbit")]
     Check(Check),
 }
 
-/// What to build.
 #[derive(Args)]
 pub struct Build {
-    /// A file (.obj, .gltf, .glb, .tri), or a shape by name
+    /// A file (.obj, .gltf, .glb, .tri), or the name of a shape
     mesh: String,
     /// octree, octree-tight, combined or best
     #[arg(long, default_value = "best", value_name = "NAME")]
     method: String,
     #[command(flatten)]
     levels: Levels,
-    /// Cover all that is inside, too: balls larger by MARGIN, as a share of the ball around the mesh, and others within
+    /// Cover the inside too: enlarge balls by MARGIN, a share of the radius of the ball around the mesh, and add others
     #[arg(long, value_name = "MARGIN", num_args = 0..=1, require_equals = true, default_missing_value = "0.01")]
     solid: Option<f64>,
-    /// Where the tree goes
+    /// The file to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 }
 
-/// What to show.
 #[derive(Args)]
 pub struct Show {
     /// The tree
     file: PathBuf,
-    /// Where the pictures go, one PNG per level [default: beside the tree]
+    /// The folder for pictures, one PNG per level [default: that of the tree]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print one JSON document instead of a table
@@ -71,12 +69,11 @@ pub struct Show {
     json: bool,
 }
 
-/// What to check.
 #[derive(Args)]
 pub struct Check {
     /// The tree
     file: PathBuf,
-    /// The mesh that it is said to cover
+    /// The mesh that it should cover
     mesh: String,
 }
 
@@ -85,7 +82,7 @@ struct Shown {
     method: &'static str,
     depth: usize,
     scale: f64,
-    /// How many balls are completely inside, and how much larger the others were made, if the tree covers a solid.
+    /// The number of inner balls, and the margin, if the tree covers a solid.
     inner: Option<usize>,
     margin: Option<f64>,
     rows: Vec<Row>,
@@ -103,12 +100,11 @@ struct Row {
     picture: String,
 }
 
-/// Runs the command.
-pub fn run(tree: Tree) -> Result<(), Failure> {
-    match tree {
-        Tree::Build(arguments) => run_build(&arguments),
-        Tree::Show(arguments) => run_show(&arguments),
-        Tree::Check(arguments) => run_check(&arguments),
+pub fn run(command: TreeCommand) -> Result<(), Failure> {
+    match command {
+        TreeCommand::Build(arguments) => run_build(&arguments),
+        TreeCommand::Show(arguments) => run_show(&arguments),
+        TreeCommand::Check(arguments) => run_check(&arguments),
     }
 }
 
@@ -118,7 +114,7 @@ fn run_build(arguments: &Build) -> Result<(), Failure> {
         Failure::Input(format!("--method is {}, expected one of {names}", arguments.method))
     })?;
     let caps = arguments.levels.caps()?;
-    // What can be refused is refused before the work, which may take long.
+    // Refuse before the work, which may take long.
     if let Some(margin) = arguments.solid.filter(|margin| !(MIN_MARGIN..=MAX_MARGIN).contains(margin)) {
         return Err(Failure::Input(format!("--solid: {}", SolidError::Margin { margin })));
     }
@@ -127,7 +123,7 @@ fn run_build(arguments: &Build) -> Result<(), Failure> {
         Failure::Machine(format!("cannot write {}: {error}\nName another file with -o.", arguments.output.display()))
     };
     try_to_write(&arguments.output).map_err(unwritten)?;
-    let vertices: Vec<_> = mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect();
+    let vertices = mesh.wide_vertices();
     let built = build(&vertices, mesh.triangles(), method, &caps)
         .map_err(|error| Failure::Input(format!("{}: {error}", arguments.mesh)))?;
     let file = match arguments.solid {
@@ -147,14 +143,14 @@ fn run_build(arguments: &Build) -> Result<(), Failure> {
     print(&format!("{} bytes in {}\n", bytes.len(), arguments.output.display()))
 }
 
-/// Whether a file can be written; leaves what is there as it is.
+/// Fails if the file cannot be written; an existing file is left unchanged.
 fn try_to_write(path: &Path) -> io::Result<()> {
     let was_there = path.exists();
     fs::OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
     if was_there { Ok(()) } else { fs::remove_file(path) }
 }
 
-/// A line about what covers the inside; nothing if nothing does.
+/// A line about the inside; empty if the tree covers a surface only.
 fn about_inside(file: &TreeFile) -> String {
     let about = |inside: &Interior| {
         let share = inside.margin / file.tree.scale();
@@ -204,11 +200,10 @@ fn run_show(arguments: &Show) -> Result<(), Failure> {
 fn run_check(arguments: &Check) -> Result<(), Failure> {
     let read = read_tree(&arguments.file)?;
     let mesh = load(&arguments.mesh)?;
-    let vertices: Vec<_> = mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect();
+    let vertices = mesh.wide_vertices();
     let object = Object::new(&vertices, mesh.triangles())
         .map_err(|error| Failure::Input(format!("{}: {error}", arguments.mesh)))?;
-    let corners: Vec<_> =
-        mesh.triangles().iter().map(|corners| corners.map(|corner| vertices[corner as usize])).collect();
+    let corners = corners_of(&vertices, mesh.triangles());
     let wrong = |reason: String| Failure::Check(format!("{}: {reason}", arguments.file.display()));
     let mut inside = String::new();
     let regions = match read.solid() {
@@ -226,13 +221,13 @@ fn run_check(arguments: &Check) -> Result<(), Failure> {
         let bounds = error_of(&object, object.ball_to_unit(node.ball), 1e-3);
         if bounds.at_least > node.error / object.bounds().radius + TOLERANCE {
             let truth = bounds.at_least * object.bounds().radius;
-            return Err(wrong(format!("node {index} sticks out by at least {truth}, and claims {}", node.error)));
+            return Err(wrong(format!("node {index} sticks out by at least {truth}, the file says {}", node.error)));
         }
     }
     let pieces: usize = regions.leaves.iter().map(Vec::len).sum();
     print(&format!(
         "{} covers {} on all {} levels: {} triangles in {pieces} parts, each in every ball from the root to a leaf.\n\
-         {inside}No ball sticks out farther than it claims ({} balls, built by {}).\n",
+         {inside}No ball sticks out farther than the file says ({} balls, built by {}).\n",
         arguments.file.display(),
         arguments.mesh,
         tree.depth() + 1,

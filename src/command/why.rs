@@ -1,4 +1,4 @@
-//! `kinesphere why`: why one is, or is not, told of another.
+//! `kinesphere why`: explains why a user is, or is not, told of an object.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use kinesphere::fetch::{Address, post};
 use kinesphere::kept;
 use kinesphere::order::Order;
 use kinesphere::store::Store;
-use kinesphere::why::{Explanation, Hearing, Reach, explain};
+use kinesphere::why::{Evidence, Explanation, Reach, explain};
 use server::ServerSettings;
 
 use super::proof::Proof;
@@ -16,18 +16,18 @@ use super::store::{cannot_go_on, refused};
 use super::{Failure, runtime};
 use kinesphere::output::{print, print_json};
 
-/// Says why somebody is, or is not, told of somebody else: how far they are apart, how far one hears, and what the budget
-/// had room for. Asks a running server, or looks into a journal, which does not know what was sent.
+/// Explains why a user is, or is not, told of another object: the distance, the aura, and the byte budget. Asks a
+/// running server, or replays a journal, which does not hold what was sent.
 #[derive(Args)]
 #[command(after_help = "Example: kinesphere why Ann Bob --journal my-world --at 1200")]
 pub struct Why {
-    /// Who hears, or not: a nickname, or an object's name or number
+    /// The listener: a nickname, or an object's name or number
     #[arg(value_name = "A")]
     listener: String,
-    /// Who is heard, or not
+    /// The speaker, named in the same way
     #[arg(value_name = "B")]
     speaker: String,
-    /// After which tick [default: the last]
+    /// Explain the state after this tick [default: the last]
     #[arg(long, value_name = "TICK", conflicts_with = "server")]
     at: Option<u64>,
     /// A running server; on another machine over https://
@@ -38,7 +38,7 @@ pub struct Why {
     journal: Option<PathBuf>,
     #[command(flatten)]
     made_of: MadeOf,
-    /// How far a user hears, in metres, as it was served
+    /// The aura in metres, as it was served
     #[arg(long, value_name = "METRES", default_value_t = 20.0)]
     aura: f32,
     #[command(flatten)]
@@ -65,12 +65,12 @@ fn from_journal(arguments: &Why, folder: &std::path::Path) -> Result<Explanation
     let begins = arguments.aura + nimbus;
     let reach = Reach { begins, ends: begins * hysteresis };
     let (listener, speaker) = (arguments.listener.as_str(), arguments.speaker.as_str());
-    // Whether one who is a little too far is still heard depends on what was before.
-    let mut known = Hearing::Unknown;
+    // Between the two distances hearing depends on the ticks before.
+    let mut known = Evidence::Unknown;
     kept::replay(&store, &mut world, until, &mut |world| {
         if let Ok(now) = explain(world, reach, listener, speaker, known) {
-            let goes_on = known == Hearing::Replayed(true) && now.distance_m <= reach.ends;
-            known = Hearing::Replayed(now.distance_m <= reach.begins || goes_on);
+            let goes_on = known == Evidence::Replayed(true) && now.distance_m <= reach.ends;
+            known = Evidence::Replayed(now.distance_m <= reach.begins || goes_on);
         }
     })
     .map_err(cannot_go_on)?;

@@ -6,10 +6,10 @@ use std::time::Duration;
 use clap::Args;
 use cluster::Status;
 use kinesphere::cluster::witness::{self, WitnessError};
-use kinesphere::link::Label;
+use kinesphere::link::NodeName;
 use server::ServerSettings;
 
-use super::cluster::{Among, unreached};
+use super::cluster::{ClusterArguments, unreached};
 use super::interrupt::interrupted;
 use super::serve::{log, made_of, metres};
 use super::{Failure, runtime};
@@ -28,9 +28,9 @@ pub struct Witness {
     world: Option<PathBuf>,
     /// What the cluster is called
     #[arg(long, value_name = "NAME", env = "KINESPHERE_CLUSTER")]
-    cluster: Label,
+    cluster: NodeName,
     #[command(flatten)]
-    among: Among,
+    among: ClusterArguments,
     /// How many walk about the plaza by themselves, as the servers were told [default: 60]
     #[arg(long, value_name = "N", env = "KINESPHERE_CROWD", value_parser = clap::value_parser!(u32).range(0..=10_000))]
     crowd: Option<u32>,

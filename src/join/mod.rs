@@ -1,9 +1,11 @@
-//! Takes part in a world without a server: a peer of `node`, with its links to the others, a page for its own user, and a
-//! clock.
+//! A peer as a process: a `Peer` with its links to others, a page for its own user, and a clock.
 //!
-//! Others are reached over [`zenoh`](crate::link::zenoh), and known by their names there: a peer's number is made of its
-//! name, so that a hello under another's number is refused before the peer hears of it. The page is served as a server
-//! serves it; what it is told, `peer::window` tells.
+//! ```text
+//! other peers ◀── zenoh ──▶ Peer ◀── Window ──▶ HTTP, links ──▶ the user's page
+//! ```
+//!
+//! Other peers are reached over [`zenoh`](crate::link::zenoh) and known by their names there. A peer's number is a hash
+//! of its name, so a hello under another number is refused before the peer receives it.
 
 mod view;
 
@@ -28,66 +30,64 @@ use world::{Spec, World};
 use crate::certificate::Certificates;
 use crate::http::{Answers, Health};
 use crate::link::zenoh::{Fabric, FabricError, FabricSettings};
-use crate::link::{Inbox, Label, LinkEvent, LinkLimits, Links, Outbox, Party};
+use crate::link::{Inbox, LinkEvent, LinkLimits, Links, NodeName, Outbox, Party};
 use crate::origin::Origins;
 use crate::serve::{self, Ports, ServeError};
 use crate::token;
 
-pub use self::view::{Line, Picture, Seen};
+pub use self::view::{EventLine, PeerOverview, PeerRow};
 
 /// A frame, in microseconds: 60 a second.
 const FRAME_US: i64 = 16_667;
-/// How often the page is told, in microseconds.
+/// The page's tick, in microseconds.
 const TICK_US: u32 = 33_333;
-/// A peer looks for others so long before it chooses a place among them.
+/// How long a peer waits for others before it chooses a place.
 const ARRIVAL: Duration = Duration::from_millis(1_200);
-/// All clocks begin here: none is ever before zero.
+/// The time at which clocks begin, so that no time is negative.
 const BEGINNING_US: i64 = 10_000_000;
-/// A bot's pace, as a share of a user's.
-const BOTS_PACE: f64 = 0.6;
-/// How often the picture is shown.
+/// A bot's speed, as a share of a user's.
+const BOT_SPEED: f64 = 0.6;
+/// How often the state is shown.
 const SHOW: Duration = Duration::from_millis(500);
-/// Numbers of peers have so many bits: names of objects must be whole numbers in a page, too.
+/// The bits of a peer's number: names of objects must be exact as JavaScript numbers.
 const NUMBER_BITS: u32 = 28;
 
-/// How to take part.
 #[derive(Clone, Debug)]
-pub struct Options {
-    /// Among whom, and as whom.
+pub struct JoinSettings {
+    /// The links to other peers, and this peer's name.
     pub fabric: FabricSettings,
-    /// The world: all must have the same.
+    /// The world, which must be the same at all peers.
     pub world: Arc<Spec>,
-    /// Host and port of the page; port 0 takes a free one.
+    /// Host and port of the page; port 0 is any free one.
     pub page: String,
-    /// Objects that walk about by themselves, besides the user's.
+    /// The number of objects that walk about without a user.
     pub bots: u32,
 }
 
-/// Why it is not possible.
+/// Why a peer cannot join.
 #[derive(Debug, Error)]
 pub enum JoinError {
-    /// The others are not reached.
+    /// No other peer can be reached.
     #[error(transparent)]
     Fabric(#[from] FabricError),
     /// The page cannot be served.
     #[error(transparent)]
     Page(#[from] ServeError),
-    /// The world makes no sense.
     #[error("no world can be made: {0}")]
     World(#[from] world::SpecError),
-    /// It has too many walls.
+    /// The world has too many walls.
     #[error("no world can be made: {0}")]
     Scene(#[from] motion::scene::SceneError),
-    /// There is nowhere to stand.
+    /// There is no free place.
     #[error("the world has no free place to begin at")]
     NoRoom,
-    /// There are too many bots.
+    /// An object is refused.
     #[error(transparent)]
     Peer(#[from] PeerError),
 }
 
-/// Somebody who takes part.
-pub struct Join {
+/// A peer with its links and its page.
+pub struct PeerProcess {
     fabric: Fabric,
     inbox: Inbox,
     page_inbox: Inbox,
@@ -97,25 +97,25 @@ pub struct Join {
     window: Window,
     ground: FlatGround,
     bots: Vec<(u32, Wanderer)>,
-    outboxes: BTreeMap<LinkId, (Label, Outbox)>,
+    outboxes: BTreeMap<LinkId, (NodeName, Outbox)>,
     page_outboxes: BTreeMap<LinkId, Outbox>,
-    /// By number, also of those who have left: they are still spoken of.
-    names: BTreeMap<NodeId, Label>,
+    /// By number, also of peers that have left, as events still name them.
+    names: BTreeMap<NodeId, NodeName>,
     refused: u64,
     began: Instant,
 }
 
-/// The number that a name stands for: no two peers of different names have the same, but by a chance of one in 2^28.
-pub fn number(name: &Label) -> NodeId {
+/// The number of a peer, a hash of its name of `NUMBER_BITS` bits.
+pub fn number(name: &NodeName) -> NodeId {
     let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     let hash = name.as_str().bytes().fold(0xcbf2_9ce4_8422_2325, fold);
     let mixed = hash ^ hash >> NUMBER_BITS ^ hash >> (2 * NUMBER_BITS);
     NodeId::new((mixed & ((1 << NUMBER_BITS) - 1)).max(1))
 }
 
-impl Join {
-    /// Reaches the others, serves the page, and finds a place.
-    pub async fn start(options: &Options) -> Result<Join, JoinError> {
+impl PeerProcess {
+    /// Connects to other peers, serves the page, and finds a place.
+    pub async fn start(options: &JoinSettings) -> Result<PeerProcess, JoinError> {
         let world = World::new(options.world.clone())?;
         let ground = FlatGround::new(&world)?;
         let me = options.fabric.node.clone();
@@ -147,7 +147,7 @@ impl Join {
         let (links, inbox) = Links::new(LinkLimits::between_nodes());
         let fabric = Fabric::open(&options.fabric, links).await?;
         let names = BTreeMap::from([(number(&me), me)]);
-        let mut join = Join {
+        let mut join = PeerProcess {
             fabric,
             inbox,
             page_inbox,
@@ -167,22 +167,20 @@ impl Join {
         Ok(join)
     }
 
-    /// Where the page is.
     pub fn page_url(&self) -> &str {
         &self.page_url
     }
 
-    /// What it is called.
-    pub fn name(&self) -> &Label {
+    pub fn name(&self) -> &NodeName {
         self.fabric.node()
     }
 
-    /// Takes part until `stop`, then says goodbye. `say` is told what happens, `show` from time to time how things are.
+    /// Runs until `stop`, then leaves. `say` gets each event, `show` the state every `SHOW`.
     pub async fn run(
         mut self,
         stop: impl Future<Output = ()>,
-        say: &mut dyn FnMut(&Line),
-        show: &mut dyn FnMut(&Picture),
+        say: &mut dyn FnMut(&EventLine),
+        show: &mut dyn FnMut(&PeerOverview),
     ) {
         let mut stop = std::pin::pin!(stop);
         let mut next_show = Instant::now();
@@ -201,21 +199,21 @@ impl Join {
             }
             while let Some(words) = self.peer.next_words() {
                 self.window.hear(&words, &self.peer);
-                say(&Line::Said(self.peer_called(words.node.unwrap_or(self.peer.node())), words.text));
+                say(&EventLine::Said(self.peer_called(words.node.unwrap_or(self.peer.node())), words.text));
             }
             self.carry_out();
             while let Some(happening) = self.peer.next_happening() {
                 say(&self.line(happening));
             }
             if Instant::now() >= next_show {
-                show(&self.picture());
+                show(&self.overview());
                 next_show = Instant::now() + SHOW;
             }
         }
         self.peer.leave();
         self.window.stop();
         self.carry_out();
-        // What a page is told last has to leave before its links do.
+        // The last messages to pages must be sent before the links are closed.
         let farewell = async {
             while !self.page_outboxes.is_empty() {
                 match self.page_inbox.next().await {
@@ -230,7 +228,7 @@ impl Join {
         self.fabric.close().await;
     }
 
-    /// Meets those who are there, and stands where they are not.
+    /// Waits for other peers' objects, then adds the own ones at free places.
     async fn arrive(&mut self, bots: u32) -> Result<(), JoinError> {
         let until = Instant::now() + ARRIVAL;
         while Instant::now() < until {
@@ -251,7 +249,7 @@ impl Join {
             self.peer.add(new, self.now())?;
             if index != USER {
                 let seed = self.peer.node().number() << 8 | u64::from(index);
-                self.bots.push((index, Wanderer::new(seed, BOTS_PACE * self.ground.speed_max())));
+                self.bots.push((index, Wanderer::new(seed, BOT_SPEED * self.ground.speed_max())));
             }
         }
         self.peer.walk(USER, DVec3::ZERO);
@@ -286,11 +284,11 @@ impl Join {
                 self.outboxes.insert(link, (node, outbox));
                 self.peer.handle(now, Event::Opened { from: link.into(), secret: token::random() });
             }
-            // Only nodes come over the fabric.
+            // The fabric has only links of nodes.
             LinkEvent::Opened { outbox, .. } => outbox.close(),
             LinkEvent::Received { link, channel, bytes, .. } => {
                 let Some((node, outbox)) = self.outboxes.get(&link) else { return };
-                // Who says hello as somebody else than its link's name says is nobody.
+                // A hello must have the number of the link's name.
                 if let Ok(ToPeer::Hello(hello)) = ToPeer::decode(&bytes)
                     && NodeId::new(hello.node) != number(node)
                 {
@@ -343,15 +341,15 @@ impl Join {
         self.began + Duration::from_micros((time.micros() - BEGINNING_US).max(0) as u64)
     }
 
-    fn line(&self, happening: Happening) -> Line {
+    fn line(&self, happening: Happening) -> EventLine {
         let called = |object: ObjectId| self.called(object);
         match happening {
-            Happening::Joined(node) => Line::Joined(self.peer_called(node)),
-            Happening::Left(node) => Line::Left(self.peer_called(node)),
-            Happening::Met { pair, contact } => Line::Met(pair.objects().map(called), contact),
-            Happening::Decided(verdict) => Line::Decided(verdict.pair.objects().map(called)),
-            Happening::Dropped { pair, contact } => Line::Dropped(pair.objects().map(called), contact),
-            Happening::Kept(verdict) => Line::Kept {
+            Happening::Joined(node) => EventLine::Joined(self.peer_called(node)),
+            Happening::Left(node) => EventLine::Left(self.peer_called(node)),
+            Happening::Met { pair, contact } => EventLine::Met(pair.objects().map(called), contact),
+            Happening::Decided(verdict) => EventLine::Decided(verdict.pair.objects().map(called)),
+            Happening::Dropped { pair, contact } => EventLine::Dropped(pair.objects().map(called), contact),
+            Happening::Kept(verdict) => EventLine::Kept {
                 pair: verdict.pair.objects().map(called),
                 term: verdict.term,
                 decider: self.peer_called(verdict.decider),
@@ -361,24 +359,24 @@ impl Join {
         }
     }
 
-    fn picture(&self) -> Picture {
+    fn overview(&self) -> PeerOverview {
         let tally = self.peer.tally();
         let places = |own: bool| {
             let own_objects = self.peer.own().map(|(object, state)| (object, state.pos)).filter(move |_| own);
             let others = self.peer.others().map(|(object, seen)| (object, seen.pos)).filter(move |_| !own);
             own_objects.chain(others).map(|(object, pos)| (self.called(object), pos)).collect::<Vec<_>>()
         };
-        let mut peers: Vec<Seen> = self
+        let mut peers: Vec<PeerRow> = self
             .peer
             .peers()
-            .map(|(node, _, latency_us)| Seen {
+            .map(|(node, _, latency_us)| PeerRow {
                 name: self.peer_called(node),
                 latency_ms: latency_us.map(|latency| latency as f64 * 1e-3),
                 objects: self.peer.others().filter(|(object, _)| name::owner(*object) == node).count(),
             })
             .collect();
         peers.sort_by(|one, other| one.name.cmp(&other.name));
-        Picture {
+        PeerOverview {
             name: self.name().to_string(),
             page: self.page_url.clone(),
             has_page: self.window.is_looked_through(),
@@ -398,7 +396,7 @@ impl Join {
     }
 
     fn peer_called(&self, node: NodeId) -> String {
-        self.names.get(&node).map_or_else(|| node.to_string(), Label::to_string)
+        self.names.get(&node).map_or_else(|| node.to_string(), NodeName::to_string)
     }
 
     fn called(&self, object: ObjectId) -> String {
@@ -410,7 +408,7 @@ impl Join {
     }
 }
 
-/// A message that cannot be sent has a link that closes: it will be told so.
+/// A message that cannot be sent is dropped: its link is closing.
 fn carry<'a>(effect: Effect, outbox: impl Fn(&LinkId) -> Option<&'a Outbox>) {
     match effect {
         Effect::Send { to: Endpoint::Link(link), channel, bytes } => {
@@ -432,12 +430,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_made_of_names_alone_and_fit_a_page() {
+    fn numbers_are_hashes_of_names_and_fit_a_page() {
         let numbers: std::collections::BTreeSet<u64> =
             (0..1_000).map(|count| number(&format!("node-{count}").parse().unwrap()).number()).collect();
         assert_eq!(numbers.len(), 1_000);
         let highest = name::object(NodeId::new((1 << NUMBER_BITS) - 1), name::INDEX_MAX).unwrap();
         assert!(numbers.iter().all(|number| (1..1 << NUMBER_BITS).contains(number)));
-        assert!(highest.number() < 1 << 53, "a page counts in doubles");
+        assert!(highest.number() < 1 << 53, "exact as a double");
     }
 }

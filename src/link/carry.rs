@@ -1,4 +1,4 @@
-//! One link over one QUIC connection, bare or as a browser speaks it: a stream for what must arrive, and datagrams.
+//! A link over one QUIC connection, native or WebTransport: a stream for reliable messages, and datagrams.
 
 use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -6,20 +6,20 @@ use wire::frame::{self, Frames};
 
 use super::{End, SendError};
 
-/// Pieces in which a stream is read. Every link has one such buffer.
+/// How much of a stream is read at once. Every link has one such buffer.
 const PIECE: usize = 4_096;
 
-/// The unreliable half of a connection. Bare QUIC and WebTransport each have their own.
+/// The unreliable half of a connection. Native QUIC and WebTransport each have their own.
 pub(super) trait Datagrams: Send + Sync {
-    /// Waits for the next one; the error says how the connection ended.
+    /// Waits for the next datagram; the error says how the connection ended.
     fn receive(&self) -> impl Future<Output = Result<Bytes, String>> + Send;
-    /// Sends one, or drops older ones in its favour.
+    /// Sends a datagram, or drops older ones in its favour.
     fn send(&self, datagram: Bytes) -> Result<(), String>;
     /// How the connection ended, if it has: a stream knows only that it did.
     fn ended(&self) -> Option<String>;
 }
 
-/// Carries messages both ways until one side ends it. The caller then closes the connection.
+/// Carries messages both ways until one side ends the link. The caller then closes the connection.
 pub(super) async fn carry(
     end: End,
     datagrams: impl Datagrams,
@@ -73,7 +73,7 @@ async fn write_stream(end: &End, mut writer: impl AsyncWrite + Unpin) -> String 
         }
         end.outbox.written(messages.iter().map(Bytes::len).sum());
     }
-    // A peer that has read to the end closes the connection; one that does not is overdue some time.
+    // A peer that has read to the end closes the connection; another one gets some time.
     let _ = writer.shutdown().await;
     std::future::pending().await
 }

@@ -1,5 +1,5 @@
-//! The other end: a program that visits a server. It is given an `http://` address, asks there for the hash of the
-//! server's certificate and for its UDP port, and connects to the one that shows this certificate.
+//! The client's end: a program that connects to a server. From an `http://` address it asks for the hash of the
+//! server's certificate and for its UDP port, and connects to the endpoint with this certificate.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -23,19 +23,18 @@ use super::{LinkId, Links, Party, Transport, socket};
 use crate::certificate::CertificateHash;
 use crate::fetch::{Address, FetchError, fetch};
 
-/// What `/cert-hash` answers: how to reach the QUIC endpoint, and what it will show.
+/// What `/cert-hash` answers: how to reach the QUIC endpoint, and which certificate it has.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Introduction {
     /// SHA-256 of the certificate in DER form, in hexadecimal digits.
     pub sha256: String,
-    /// The UDP port.
     pub quic_port: u16,
-    /// Where it is, if only this machine reaches it: `localhost` may mean two addresses, and QUIC would try one.
+    /// The address, if only this machine reaches it: `localhost` may mean two addresses, and QUIC would try one.
     #[serde(default)]
     pub loopback: Option<IpAddr>,
-    /// Whether browsers, too, have only the hash to trust it by.
+    /// Whether browsers, too, trust it by the hash only.
     pub is_self_signed: bool,
-    /// What the world is called; nothing where there is none to watch.
+    /// The world's name; empty where there is none to watch.
     #[serde(default)]
     pub world: String,
     /// The colour of the world's sky, like `#9fc6e8`.
@@ -44,64 +43,49 @@ pub struct Introduction {
     /// The avatars to choose from.
     #[serde(default)]
     pub avatars: Vec<AvatarLook>,
-    /// As whom its user takes part, if this is the page of a peer, and not of a server.
+    /// The nickname of its user, if this is the page of a peer and not of a server.
     #[serde(default)]
     pub peer: Option<String>,
 }
 
-/// An avatar to choose, as a dialog shows it.
+/// An avatar, as a dialog shows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AvatarLook {
-    /// What it is called.
     pub name: String,
-    /// From sole to crown, in metres.
     pub height: f32,
-    /// Half its width, in metres.
     pub radius: f32,
 }
 
 /// Why a server cannot be reached.
 #[derive(Debug, Error)]
 pub enum ConnectError {
-    /// The address is none, or nobody answers there.
     #[error(transparent)]
     Fetch(#[from] FetchError),
-    /// Somebody else answers there.
+    /// Another program answers there.
     #[error("{0} answers, but not as a Kinesphere server does")]
     NotAServer(Address),
-    /// The QUIC endpoint does not answer, or is another's.
+    /// The QUIC endpoint does not answer, or has another certificate.
     #[error("cannot connect to {address}: {why}")]
-    Quic {
-        /// Where.
-        address: SocketAddr,
-        /// What happened.
-        why: String,
-    },
-    /// Nobody answers there; it may be dead, frozen, or busy.
+    Quic { address: SocketAddr, why: String },
+    /// There is no answer: the server may be dead, frozen, or busy.
     #[error("{address} has not answered within {} s", patience.as_secs_f32())]
-    Silent {
-        /// Where.
-        address: String,
-        /// For how long it was waited for.
-        patience: Duration,
-    },
-    /// No socket could be had.
+    Silent { address: String, patience: Duration },
     #[error("no UDP socket could be had: {0}")]
     Socket(#[from] io::Error),
 }
 
-/// A server, found.
+/// Where a server was found.
 #[derive(Clone, Debug)]
-pub struct Host {
-    /// Where its QUIC endpoint is.
+pub struct ServerAddress {
+    /// Its QUIC endpoint.
     pub address: SocketAddr,
-    /// What it will show.
+    /// The hash of its certificate.
     pub hash: CertificateHash,
 }
 
-impl Host {
+impl ServerAddress {
     /// Asks the server at `url` for its introduction.
-    pub async fn find(url: &str) -> Result<Host, ConnectError> {
+    pub async fn find(url: &str) -> Result<ServerAddress, ConnectError> {
         let address = Address::parse(url)?;
         let body = fetch(&address, "/cert-hash").await?;
         let introduction: Option<Introduction> = serde_json::from_str(&body).ok();
@@ -110,31 +94,31 @@ impl Host {
         let hash = hash.ok_or_else(|| ConnectError::NotAServer(address.clone()))?;
         let port = introduction.quic_port;
         if let (Some(loopback), "localhost") = (introduction.loopback, address.host.as_str()) {
-            return Ok(Host { address: SocketAddr::new(loopback, port), hash });
+            return Ok(ServerAddress { address: SocketAddr::new(loopback, port), hash });
         }
         let mut found = lookup_host((address.host.as_str(), port)).await?;
         let found = found.next().ok_or_else(|| io::Error::other("the name has no address"))?;
-        Ok(Host { address: found, hash })
+        Ok(ServerAddress { address: found, hash })
     }
 }
 
 /// A UDP socket from which any number of links begin.
-pub struct Client {
+pub struct Connector {
     endpoint: quinn::Endpoint,
 }
 
-impl Client {
+impl Connector {
     /// Takes any free port. Must be called within a runtime.
-    pub fn new() -> io::Result<Client> {
-        // A socket for both kinds of addresses, or for the old ones where there is no other.
+    pub fn new() -> io::Result<Connector> {
+        // A socket for IPv6 and IPv4, or for IPv4 where there is no other.
         let any = |ip: IpAddr| socket::bind(SocketAddr::new(ip, 0));
         let socket = any(Ipv6Addr::UNSPECIFIED.into()).or_else(|_| any(Ipv4Addr::UNSPECIFIED.into()))?;
         let runtime = quinn::default_runtime().ok_or_else(|| io::Error::other("no runtime is there"))?;
-        Ok(Client { endpoint: quinn::Endpoint::new(quinn::EndpointConfig::default(), None, socket, runtime)? })
+        Ok(Connector { endpoint: quinn::Endpoint::new(quinn::EndpointConfig::default(), None, socket, runtime)? })
     }
 
     /// Opens a link to a server. Its events, `Opened` first, are in the inbox of `links`.
-    pub async fn connect(&self, host: &Host, links: &Links) -> Result<LinkId, ConnectError> {
+    pub async fn connect(&self, host: &ServerAddress, links: &Links) -> Result<LinkId, ConnectError> {
         let failed = |why: String| ConnectError::Quic { address: host.address, why };
         let connecting = self.endpoint.connect_with(config(host.hash)?, self.reachable(host.address), "kinesphere");
         let connecting = connecting.map_err(|error| failed(error.to_string()))?;
@@ -152,7 +136,7 @@ impl Client {
         Ok(link)
     }
 
-    /// The address as our socket has to write it: one for both kinds wants the old ones mapped.
+    /// The address as our socket writes it: a dual-stack socket wants IPv4 addresses mapped.
     fn reachable(&self, address: SocketAddr) -> SocketAddr {
         match (address.ip(), self.endpoint.local_addr()) {
             (IpAddr::V4(old), Ok(local)) if local.is_ipv6() => (old.to_ipv6_mapped(), address.port()).into(),
@@ -160,7 +144,7 @@ impl Client {
         }
     }
 
-    /// Waits until the farewells of closed links have left.
+    /// Waits until the last messages of closed links have left.
     pub async fn finish(self) {
         let _ = timeout(Duration::from_secs(1), self.endpoint.wait_idle()).await;
     }
@@ -181,7 +165,7 @@ fn config(hash: CertificateHash) -> io::Result<quinn::ClientConfig> {
     Ok(config)
 }
 
-/// Trusts the one certificate that has this hash, whatever name it bears.
+/// Trusts the one certificate that has this hash, whatever name is in it.
 #[derive(Debug)]
 struct ByHash {
     hash: CertificateHash,

@@ -1,16 +1,17 @@
-//! How bytes reach a peer, whatever carries them.
+//! Links: connections over which messages travel, on several transports.
 //!
-//! A link has two channels. What must arrive goes over the reliable one, in order; what is worthless when late goes as
-//! a datagram. Three transports offer both: bare QUIC ([`quic`]) to native clients, WebTransport to browsers, on the
-//! same UDP port, and WebSocket ([`websocket`]) to browsers where UDP is blocked. Between nodes there is a fourth, `zenoh`.
+//! A link has two channels. Messages that must arrive go over the reliable one, in order; messages that are worthless
+//! when late go as datagrams. Three transports offer both: QUIC ([`quic`]) to native clients, WebTransport to browsers,
+//! on the same UDP port, and WebSocket ([`websocket`]) to browsers where UDP is blocked. Between nodes there is a
+//! fourth, `zenoh`.
 //!
-//! Whoever drives a server or clients sees one [`Inbox`] of events and one [`Outbox`] per link, and waits for neither
+//! The driver of a server or of clients sees one [`Inbox`] of events and one [`Outbox`] per link, and waits for neither
 //! a peer nor a socket:
 //!
-//! - `Outbox::send` queues or refuses, at once. A slow reader loses its oldest datagrams; one that lets its reliable
-//!   queue run full is closed.
-//! - A link may have [`LinkLimits::unread_max`] events in the inbox. Beyond them its datagrams are dropped and its stream
-//!   is not read on, so that a flood costs its sender and nobody else.
+//! - `Outbox::send` queues or refuses at once. A slow reader loses its oldest datagrams; a link whose reliable queue
+//!   runs full is closed.
+//! - A link may have [`LinkLimits::unread_max`] events in the inbox. Beyond them its datagrams are dropped and its
+//!   stream is not read on, so that a flood delays its sender only.
 
 mod carry;
 pub mod client;
@@ -32,30 +33,30 @@ use bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use wire::{DATAGRAM_MAX, MESSAGE_MAX};
 
-use share::{Share, Shares};
+use share::{AddressShare, AddressShares};
 
 pub use outbox::{Outbox, SendError};
-pub use party::{Label, NoLabel, Party};
+pub use party::{NodeName, NodeNameError, Party};
 pub use wire::{Channel, LinkId};
 
-/// Where a browser finds a link, be it by WebTransport or by WebSocket.
+/// The path of a link for browsers, for WebTransport and for WebSocket.
 pub const PATH: &str = "/link";
 
 /// What carries a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
-    /// Bare QUIC.
+    /// QUIC with a native client.
     Quic,
-    /// QUIC, as a browser speaks it.
+    /// QUIC with a browser.
     WebTransport,
-    /// One TCP connection, for both channels.
+    /// One TCP connection for both channels.
     WebSocket,
     /// Zenoh, between nodes.
     Zenoh,
 }
 
 impl Transport {
-    /// As it is called in logs and metrics.
+    /// Its name in logs and metrics.
     pub fn name(self) -> &'static str {
         match self {
             Transport::Quic => "quic",
@@ -66,50 +67,43 @@ impl Transport {
     }
 }
 
-/// What happened on some link.
+/// An event of a link.
 #[derive(Debug)]
 pub enum LinkEvent {
-    /// A peer is there.
+    /// The link is open.
     Opened {
-        /// Its link.
         link: LinkId,
-        /// Who it is.
         peer: Party,
-        /// What carries the link.
         transport: Transport,
-        /// What is sent to it goes here.
+        /// Sends on the link.
         outbox: Outbox,
     },
     /// A message has arrived.
     Received {
-        /// From whom.
         link: LinkId,
-        /// How.
         channel: Channel,
-        /// One message.
         bytes: Bytes,
         /// Makes room for the link's next message when it is dropped.
-        room: Room,
+        room: InboxPlace,
     },
-    /// The peer is gone. Nothing follows on this link.
+    /// The link is closed. No event follows on it.
     Closed {
-        /// Which one.
         link: LinkId,
-        /// What happened, for the log.
+        /// The reason, for the log.
         why: String,
     },
 }
 
 /// A place in the inbox, taken until it is dropped.
 #[derive(Debug)]
-pub struct Room(#[expect(dead_code, reason = "held for its drop")] OwnedSemaphorePermit);
+pub struct InboxPlace(#[expect(dead_code, reason = "held for its drop")] OwnedSemaphorePermit);
 
-/// What a link may cost.
+/// Limits of links.
 #[derive(Clone, Debug)]
 pub struct LinkLimits {
-    /// Links at the same time; more are turned away.
+    /// Links at the same time; more are refused.
     pub links_max: usize,
-    /// Links of one address, or of one network of IPv6 (its first 64 bits); this machine has no such bound.
+    /// Links of one address, or of one network of IPv6 (its first 64 bits); this machine has no such limit.
     pub links_per_address_max: usize,
     /// Messages of one link that wait in the inbox.
     pub unread_max: usize,
@@ -117,9 +111,10 @@ pub struct LinkLimits {
     pub message_bytes_max: usize,
     /// Bytes of a datagram.
     pub datagram_bytes_max: usize,
-    /// Bytes that wait on the reliable channel of one link; one more message closes it. Room for a world's description.
+    /// Bytes that wait on the reliable channel of one link; one more message closes it. There is room for a world's
+    /// description.
     pub reliable_bytes_max: usize,
-    /// Datagrams that wait on one link; beyond them the oldest go.
+    /// Datagrams that wait on one link; beyond them the oldest are dropped.
     pub datagrams_max: usize,
     /// How long a peer may take from its first packet to its first message.
     pub greeting_max: Duration,
@@ -168,16 +163,16 @@ struct Shared {
     events: mpsc::UnboundedSender<LinkEvent>,
     next: AtomicU64,
     open: AtomicUsize,
-    shares: Shares,
+    shares: AddressShares,
 }
 
-/// What happens on all links, in order for each of them.
+/// The events of all links, in order for each of them.
 pub struct Inbox {
     events: mpsc::UnboundedReceiver<LinkEvent>,
 }
 
 impl Inbox {
-    /// Waits for the next event; none when every [`Links`] is gone.
+    /// Waits for the next event; `None` when every [`Links`] is gone.
     pub async fn next(&mut self) -> Option<LinkEvent> {
         self.events.recv().await
     }
@@ -187,7 +182,6 @@ impl Inbox {
         self.events.len()
     }
 
-    /// Whether none does.
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
     }
@@ -199,20 +193,17 @@ impl Inbox {
 }
 
 impl Links {
-    /// No link yet.
     pub fn new(limits: LinkLimits) -> (Links, Inbox) {
         let (sender, events) = mpsc::unbounded_channel();
-        let shares = Shares::new(limits.links_per_address_max);
+        let shares = AddressShares::new(limits.links_per_address_max);
         let shared = Shared { limits, events: sender, next: AtomicU64::new(1), open: AtomicUsize::new(0), shares };
         (Links { shared: Arc::new(shared) }, Inbox { events })
     }
 
-    /// How many there are.
     pub fn open_count(&self) -> usize {
         self.shared.open.load(Ordering::Relaxed)
     }
 
-    /// What they may cost.
     pub fn limits(&self) -> &LinkLimits {
         &self.shared.limits
     }
@@ -241,30 +232,30 @@ impl Links {
     }
 }
 
-/// Our end of one link, as its transport holds it. When it is dropped, the link is closed for everybody.
+/// Our end of a link, for its transport. When it is dropped, the link is closed.
 struct End {
     links: Links,
     link: LinkId,
     outbox: Outbox,
     room: Arc<Semaphore>,
-    _share: Option<Share>,
+    _share: Option<AddressShare>,
     why: Option<String>,
 }
 
 impl End {
-    /// Hands over a message that must not be lost: waits until there is room.
+    /// Puts a message that must not be lost into the inbox: waits until there is room.
     async fn received(&self, bytes: Bytes) {
         let permit = self.room.clone().acquire_owned().await.expect("the semaphore is never closed");
-        self.tell(LinkEvent::Received { link: self.link, channel: Channel::Stream, bytes, room: Room(permit) });
+        self.tell(LinkEvent::Received { link: self.link, channel: Channel::Stream, bytes, room: InboxPlace(permit) });
     }
 
-    /// Hands over a datagram, or drops it.
+    /// Puts a datagram into the inbox, or drops it.
     fn received_datagram(&self, bytes: Bytes) {
         let Ok(permit) = self.room.clone().try_acquire_owned() else {
             metrics::counter!("kinesphere_link_datagrams_dropped_total", "direction" => "in").increment(1);
             return;
         };
-        self.tell(LinkEvent::Received { link: self.link, channel: Channel::Datagram, bytes, room: Room(permit) });
+        self.tell(LinkEvent::Received { link: self.link, channel: Channel::Datagram, bytes, room: InboxPlace(permit) });
     }
 
     /// Waits until the link is closing and has had its time to deliver what waited: a peer that does not read must not
@@ -275,13 +266,13 @@ impl End {
         "closed by us".to_owned()
     }
 
-    /// Closes the link, and says why.
+    /// Closes the link, with a reason.
     fn close(mut self, why: String) {
         self.why = Some(why);
     }
 
     fn tell(&self, event: LinkEvent) {
-        // Nobody listens any more when a server stops; then nothing is lost either.
+        // There is no receiver when a server stops; then nothing is lost either.
         let _ = self.links.shared.events.send(event);
     }
 }
@@ -299,7 +290,7 @@ impl Drop for End {
 mod tests {
     use super::*;
 
-    /// Keeps out: one machine could have all links, and everybody else was turned away.
+    /// Keeps out this bug: one machine could have all links, and all others were refused.
     #[tokio::test]
     async fn an_address_has_its_share_of_links_and_no_more() {
         let (links, _inbox) = Links::new(LinkLimits { links_per_address_max: 1, ..LinkLimits::default() });

@@ -1,4 +1,4 @@
-//! What waits to be sent on one link. Sending never waits: it queues, drops or closes.
+//! The queue of one link. Sending never waits: it queues, drops or closes.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -18,14 +18,9 @@ pub struct Outbox {
 /// Why a message was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum SendError {
-    /// It has no bytes, or more than its channel carries. Only a bug sends such a message.
+    /// It is empty, or longer than its channel carries. Only a bug sends such a message.
     #[error("a message of {length} bytes was given, 1 to {max} fit")]
-    Length {
-        /// How many it has.
-        length: usize,
-        /// How many it may have.
-        max: usize,
-    },
+    Length { length: usize, max: usize },
     /// The peer does not read: the link is closed.
     #[error("the peer does not read what is sent to it")]
     Full,
@@ -41,11 +36,11 @@ struct Queue {
     reliable_bytes_max: usize,
     datagrams_max: usize,
     waiting: Mutex<Waiting>,
-    /// Wakes who writes the stream.
+    /// Wakes the writer of the stream.
     stream: Notify,
-    /// Wakes who writes datagrams.
+    /// Wakes the writer of datagrams.
     datagram: Notify,
-    /// Wakes who waits for the link to close.
+    /// Wakes tasks that wait for the link to close.
     closing: Notify,
 }
 
@@ -127,7 +122,7 @@ impl Outbox {
         (waiting.datagrams.len(), waiting.reliable_bytes)
     }
 
-    /// Closes the link once what waits on the reliable channel has been delivered, or after a while.
+    /// Closes the link once what waits on the reliable channel has been delivered, or after `farewell_max`.
     pub fn close(&self) {
         self.waiting().ending.get_or_insert(Ending::Gentle);
         self.wake();
@@ -141,7 +136,8 @@ impl Outbox {
         self.wake();
     }
 
-    /// Waits for messages of the reliable channel and takes them all; none when the link is closing and all were taken.
+    /// Waits for messages of the reliable channel and takes them all; `None` when the link is closing and all were
+    /// taken.
     pub(super) async fn next_reliable(&self) -> Result<Option<VecDeque<Bytes>>, SendError> {
         loop {
             {
@@ -151,7 +147,7 @@ impl Outbox {
                     Some(Ending::Over) => return Ok(None),
                     Some(Ending::Gentle) if waiting.reliable.is_empty() => return Ok(None),
                     _ if !waiting.reliable.is_empty() => {
-                        // Their bytes count until `written` is told: what a stalled socket holds is still waiting.
+                        // Their bytes count until `written` is called: what a stalled socket holds is still waiting.
                         return Ok(Some(std::mem::take(&mut waiting.reliable)));
                     }
                     _ => {}
@@ -161,7 +157,7 @@ impl Outbox {
         }
     }
 
-    /// So many bytes that were taken have left.
+    /// This many bytes that were taken have left.
     pub(super) fn written(&self, bytes: usize) {
         let mut waiting = self.waiting();
         waiting.reliable_bytes = waiting.reliable_bytes.saturating_sub(bytes);
@@ -180,7 +176,7 @@ impl Outbox {
         }
     }
 
-    /// Waits until the peer's failure to read closes the link.
+    /// Waits until the link is closed because the peer does not read.
     pub(super) async fn overflowed(&self) {
         loop {
             if self.waiting().ending == Some(Ending::Full) {
@@ -190,7 +186,7 @@ impl Outbox {
         }
     }
 
-    /// Waits until the link is closing, for whatever reason.
+    /// Waits until the link is closing, for any reason.
     pub(super) async fn closing(&self) {
         while self.waiting().ending.is_none() {
             self.queue.closing.notified().await;
@@ -204,7 +200,7 @@ impl Outbox {
     }
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.queue.waiting.lock().expect("nobody panics while holding a queue")
+        self.queue.waiting.lock().expect("no thread panics while holding a queue")
     }
 }
 
@@ -230,14 +226,14 @@ mod tests {
         let outbox = outbox();
         outbox.send(Channel::Stream, Bytes::from(vec![1; 60])).unwrap();
         assert_eq!(outbox.next_reliable().await.unwrap().unwrap().len(), 1);
-        // It was taken, but `written` was not told: the socket still holds it.
+        // It was taken, but `written` was not called: the socket still holds it.
         assert_eq!(outbox.send(Channel::Stream, Bytes::from(vec![2; 60])), Err(SendError::Full));
         assert_eq!(outbox.next_reliable().await, Err(SendError::Full));
         assert_eq!(outbox.send(Channel::Datagram, Bytes::from_static(b"x")), Err(SendError::Closed));
     }
 
     #[tokio::test]
-    async fn what_was_sent_before_closing_is_still_delivered() {
+    async fn messages_sent_before_closing_are_delivered() {
         let outbox = outbox();
         outbox.send(Channel::Stream, Bytes::from_static(b"farewell")).unwrap();
         outbox.close();

@@ -1,5 +1,5 @@
 //! One UDP port for native clients and browsers. The handshake tells them apart: browsers ask for `h3` and get a
-//! WebTransport session, native clients ask for [`ALPN`] and get the bare connection.
+//! WebTransport session, native clients ask for [`ALPN`] and get a plain QUIC connection.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -13,42 +13,42 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::carry::{Datagrams, carry};
-use super::share::{Share, Shares};
+use super::share::{AddressShare, AddressShares};
 use super::{Links, Party, Transport, socket, webtransport};
 use crate::certificate::Certificates;
 use crate::origin::Origins;
 
-/// What native clients ask for in the handshake.
+/// The protocol of native clients.
 pub const ALPN: &[u8] = b"kinesphere/1";
-/// What browsers ask for.
+/// The protocol of browsers.
 const ALPN_BROWSER: &[u8] = b"h3";
 
-/// Application codes that a connection is closed with. Their sentence goes along.
+/// Application codes with which a connection is closed, together with a sentence.
 const CLOSED: VarInt = VarInt::from_u32(0);
 const FULL: VarInt = VarInt::from_u32(1);
 
-/// Handshakes at the same time. From half of them on, a peer must first show that its address is its own.
+/// Handshakes at the same time. From half of them on, a peer must first prove its address.
 const HANDSHAKES_MAX: usize = 256;
-/// Those who have shaken hands and not opened their stream yet.
+/// Connections that have not opened their stream yet.
 const ARRIVALS_MAX: usize = 1_024;
-/// Of one address that was proved: its handshakes, and those of it who have not opened their stream yet.
+/// Handshakes, and connections without a stream, of one proved address.
 const ARRIVALS_PER_ADDRESS_MAX: usize = 64;
 
-/// Our side of the UDP port.
-pub struct Listener {
+/// The server's side of the UDP port.
+pub struct QuicListener {
     endpoint: quinn::Endpoint,
     links: Links,
     origins: Arc<Origins>,
 }
 
-impl Listener {
+impl QuicListener {
     /// Takes the port. Must be called within a runtime.
     pub fn bind(
         address: SocketAddr,
         certificates: Arc<Certificates>,
         links: Links,
         origins: Arc<Origins>,
-    ) -> io::Result<Listener> {
+    ) -> io::Result<QuicListener> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let mut tls = rustls::ServerConfig::builder_with_provider(provider)
             .with_protocol_versions(&[&rustls::version::TLS13])
@@ -62,15 +62,15 @@ impl Listener {
         let socket = socket::bind(address)?;
         let runtime = quinn::default_runtime().ok_or_else(|| io::Error::other("no runtime is there"))?;
         let endpoint = quinn::Endpoint::new(quinn::EndpointConfig::default(), Some(config), socket, runtime)?;
-        Ok(Listener { endpoint, links, origins })
+        Ok(QuicListener { endpoint, links, origins })
     }
 
-    /// Where it listens.
+    /// The address where it listens.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.endpoint.local_addr()
     }
 
-    /// Greets whoever comes, until it is dropped.
+    /// Accepts connections until it is dropped.
     pub async fn run(self) {
         let doorway = Doorway::new();
         while let Some(incoming) = self.endpoint.accept().await {
@@ -95,30 +95,30 @@ impl Listener {
     }
 }
 
-impl Drop for Listener {
+impl Drop for QuicListener {
     fn drop(&mut self) {
         self.endpoint.close(CLOSED, b"the server stops");
     }
 }
 
-/// Room for those who come and have no link yet.
+/// Room for connections that have no link yet.
 #[derive(Clone)]
 struct Doorway {
     handshakes: Arc<Semaphore>,
     arrivals: Arc<Semaphore>,
-    shares: Shares,
+    shares: AddressShares,
 }
 
-/// A place to shake hands.
+/// Permission for a handshake.
 struct Handshake {
     permit: OwnedSemaphorePermit,
-    share: Option<Share>,
+    share: Option<AddressShare>,
 }
 
-/// A place to wait for a stream.
+/// Permission to wait for a stream.
 struct Arrival {
     _permit: OwnedSemaphorePermit,
-    _share: Share,
+    _share: AddressShare,
 }
 
 impl Doorway {
@@ -126,18 +126,18 @@ impl Doorway {
         Doorway {
             handshakes: Arc::new(Semaphore::new(HANDSHAKES_MAX)),
             arrivals: Arc::new(Semaphore::new(ARRIVALS_MAX)),
-            shares: Shares::new(ARRIVALS_PER_ADDRESS_MAX),
+            shares: AddressShares::new(ARRIVALS_PER_ADDRESS_MAX),
         }
     }
 
-    /// None if there is no room. An address that was not proved has no share yet: somebody else could use it up.
+    /// `None` if there is no room. An address that is not proved has no share yet: another machine could use it up.
     fn enter(&self, incoming: &Incoming) -> Option<Handshake> {
         let is_proved = incoming.remote_address_validated();
         let share = if is_proved { Some(self.shares.take(incoming.remote_address().ip())?) } else { None };
         Some(Handshake { permit: self.handshakes.clone().try_acquire_owned().ok()?, share })
     }
 
-    /// After the handshake, which proves an address: whoever now dallies is in nobody's way who shakes hands.
+    /// After the handshake, which proves an address: a slow peer is not in the way of handshakes any more.
     fn arrive(&self, address: IpAddr, handshake: Handshake) -> Option<Arrival> {
         let Handshake { permit, share } = handshake;
         drop(permit);
@@ -146,15 +146,15 @@ impl Doorway {
     }
 }
 
-/// What one connection may use. Bounds are per connection: the sum is bounded by the number of links.
+/// What one connection may use. Limits are per connection: the sum is bounded by the number of links.
 pub(super) fn transport() -> TransportConfig {
-    // Datagrams go both ways in every tick and take acknowledgements along; packets for these alone would be as many again.
+    // Datagrams go both ways in every tick and carry acknowledgements; packets for these alone would be as many again.
     let mut acknowledging = AckFrequencyConfig::default();
     acknowledging.ack_eliciting_threshold(VarInt::from_u32(8)).max_ack_delay(Some(Duration::from_millis(80)));
     let mut transport = TransportConfig::default();
     transport
         .ack_frequency_config(Some(acknowledging))
-        // Browsers take one for their session and one for us; their unidirectional ones carry HTTP/3's settings.
+        // Browsers take one for their session and one for the link; their unidirectional ones carry HTTP/3's settings.
         .max_concurrent_bidi_streams(VarInt::from_u32(4))
         .max_concurrent_uni_streams(VarInt::from_u32(8))
         .stream_receive_window(VarInt::from_u32(256 << 10))
@@ -184,7 +184,7 @@ async fn greet(
         let data = connecting.handshake_data().await.map_err(|error| error.to_string())?;
         let protocol = data.downcast::<HandshakeData>().ok().and_then(|data| data.protocol);
         if protocol.as_deref() == Some(ALPN_BROWSER) {
-            // Its library shakes hands and waits for the session in one.
+            // Its library does the handshake and waits for the session in one call.
             webtransport::accept(connecting, &origins).await.map(Handshaken::Browser)
         } else {
             connecting.await.map(Handshaken::Native).map_err(|error| error.to_string())
@@ -224,12 +224,12 @@ async fn greet(
 
 enum Handshaken {
     Native(Connection),
-    Browser(webtransport::Session),
+    Browser(webtransport::WebTransportSession),
 }
 
 enum Arrived {
     Native(Connection, SendStream, RecvStream),
-    Browser(webtransport::Session),
+    Browser(webtransport::WebTransportSession),
 }
 
 impl Datagrams for Connection {

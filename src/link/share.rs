@@ -1,4 +1,4 @@
-//! How much one address may have of what all share: whoever has one machine should not be able to keep everybody out.
+//! How much one address may have of a shared limit: one machine must not use up all of it.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -6,44 +6,44 @@ use std::sync::{Arc, Mutex};
 
 /// Counts what each address has. Clones count together.
 #[derive(Clone, Debug)]
-pub(super) struct Shares {
+pub(super) struct AddressShares {
     max: usize,
     taken: Arc<Mutex<BTreeMap<IpAddr, usize>>>,
 }
 
 /// One part of an address's share, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Share {
-    of: Shares,
-    /// None where nothing is counted.
+pub(super) struct AddressShare {
+    of: AddressShares,
+    /// `None` where nothing is counted.
     owner: Option<IpAddr>,
 }
 
-impl Shares {
-    /// So much for each address.
-    pub fn new(max: usize) -> Shares {
-        Shares { max, taken: Arc::default() }
+impl AddressShares {
+    /// At most `max` for each address.
+    pub fn new(max: usize) -> AddressShares {
+        AddressShares { max, taken: Arc::default() }
     }
 
     /// A part for this address, unless it has its share already.
-    pub fn take(&self, address: IpAddr) -> Option<Share> {
+    pub fn take(&self, address: IpAddr) -> Option<AddressShare> {
         let owner = owner(address);
         if let Some(owner) = owner {
-            let mut taken = self.taken.lock().expect("nobody panics while holding it");
+            let mut taken = self.taken.lock().expect("no thread panics while holding it");
             let count = taken.entry(owner).or_default();
             if *count >= self.max {
                 return None;
             }
             *count += 1;
         }
-        Some(Share { of: self.clone(), owner })
+        Some(AddressShare { of: self.clone(), owner })
     }
 }
 
-impl Drop for Share {
+impl Drop for AddressShare {
     fn drop(&mut self) {
         let Some(owner) = self.owner else { return };
-        let mut taken = self.of.taken.lock().expect("nobody panics while holding it");
+        let mut taken = self.of.taken.lock().expect("no thread panics while holding it");
         if let Some(count) = taken.get_mut(&owner) {
             *count -= 1;
             if *count == 0 {
@@ -53,7 +53,8 @@ impl Drop for Share {
     }
 }
 
-/// Who is counted. This machine is not: bots and proxies run here. Of IPv6 a customer gets 64 bits' worth of addresses.
+/// The key under which an address is counted. This machine is not counted: bots and proxies run here. An IPv6 customer
+/// gets 64 bits of addresses.
 fn owner(address: IpAddr) -> Option<IpAddr> {
     match address.to_canonical() {
         address if address.is_loopback() => None,
@@ -73,10 +74,10 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// Keeps out: one machine took every place, and everybody else was turned away.
+    /// Keeps out this bug: one machine took every place, and all others were refused.
     #[test]
-    fn nobody_takes_more_than_a_share() {
-        let shares = Shares::new(2);
+    fn no_address_takes_more_than_its_share() {
+        let shares = AddressShares::new(2);
         let held = ["10.0.0.1", "::ffff:10.0.0.1"].map(|text| shares.take(address(text)).unwrap());
         assert!(shares.take(address("10.0.0.1")).is_none());
         let other = shares.take(address("10.0.0.2")).unwrap();
@@ -88,11 +89,11 @@ mod tests {
 
     #[test]
     fn a_network_of_ipv6_is_one_address_and_this_machine_is_none() {
-        let shares = Shares::new(1);
+        let shares = AddressShares::new(1);
         let _held = shares.take(address("2001:db8::1")).unwrap();
         assert!(shares.take(address("2001:db8::2:1")).is_none());
         let _other = shares.take(address("2001:db8:0:1::1")).unwrap();
-        let _here: Vec<Share> = (0..9).map(|_| shares.take(address("127.0.0.1")).unwrap()).collect();
-        let _here: Vec<Share> = (0..9).map(|_| shares.take(address("::1")).unwrap()).collect();
+        let _here: Vec<AddressShare> = (0..9).map(|_| shares.take(address("127.0.0.1")).unwrap()).collect();
+        let _here: Vec<AddressShare> = (0..9).map(|_| shares.take(address("::1")).unwrap()).collect();
     }
 }

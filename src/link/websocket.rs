@@ -1,5 +1,5 @@
-//! The way where UDP is blocked: both channels over one TCP connection. A message is a binary frame, and its first
-//! byte tells its channel. Nothing is lost on the way and nothing overtakes; what waits too long is still dropped
+//! The transport where UDP is blocked: both channels over one TCP connection. A message is a binary frame, and its
+//! first byte tells its channel. Nothing is lost on the way and nothing overtakes; what waits too long is still dropped
 //! before it is sent.
 
 use std::net::SocketAddr;
@@ -16,16 +16,16 @@ use wire::{MESSAGE_MAX, kind};
 
 use super::{Channel, End, Links, Party, SendError, Transport};
 
-/// The most bytes of a frame that is accepted.
+/// The most bytes of an accepted frame.
 pub const FRAME_MAX: usize = MESSAGE_MAX;
 /// Bytes that are gathered before they are written.
 pub const UNSENT_TARGET: usize = MESSAGE_MAX;
-/// Bytes that may wait to be written: what is gathered, one more message, and as much again for answers to pings. Beyond
-/// them answers are left out, and the next message ends the link: its peer does not read.
+/// Bytes that may wait to be written: what is gathered, one more message, and as much again for answers to pings.
+/// Beyond them answers are left out, and the next message ends the link: its peer does not read.
 pub const UNSENT_MAX: usize = 4 * MESSAGE_MAX;
 
-/// Pings and pongs of a peer, which are no messages and counted by nobody else: so many at once, and as many a second; one
-/// more ends the link. Browsers send none, and programs one in many seconds.
+/// Pings and pongs of a peer, which are not counted as messages: this many at once, and as many per second; one more
+/// ends the link. Browsers send none, and programs one in many seconds.
 const PINGS: Allowance = Allowance { message_us: 50_000, burst: 20 };
 
 /// Carries a link over a socket, until one side ends it.
@@ -44,7 +44,7 @@ pub async fn carry(socket: WebSocket, peer: SocketAddr, links: Links) {
     end.close(why);
 }
 
-/// Which channel a message belongs to: on this transport it travels like any other.
+/// The channel of a message: on this transport it travels like any other.
 fn channel(message: &[u8]) -> Channel {
     match message.first() {
         Some(&(kind::MOVES | kind::PING | kind::STATE | kind::PONG)) => Channel::Datagram,
@@ -103,6 +103,6 @@ async fn write(end: &End, mut sink: SplitSink<WebSocket, Message>) -> String {
         }
     }
     let _ = sink.send(Message::Close(Some(CloseFrame { code: close_code::NORMAL, reason: "".into() }))).await;
-    // A peer that has read this far closes the connection; one that does not is overdue some time.
+    // A peer that has read this far closes the connection; another one gets some time.
     std::future::pending().await
 }

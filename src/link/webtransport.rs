@@ -10,14 +10,14 @@ use super::{End, PATH};
 use crate::origin::Origins;
 
 /// A session with the one stream that its browser opened.
-pub(super) struct Session {
+pub(super) struct WebTransportSession {
     connection: Connection,
     writer: SendStream,
     reader: RecvStream,
 }
 
-/// Grants a browser its session, if its page may have one, and waits for its stream.
-pub(super) async fn accept(connecting: Connecting, origins: &Origins) -> Result<Session, String> {
+/// Accepts a browser's session, if its page may have one, and waits for its stream.
+pub(super) async fn accept(connecting: Connecting, origins: &Origins) -> Result<WebTransportSession, String> {
     let request = IncomingSessionFuture::with_quic_connecting(connecting).await.map_err(|error| error.to_string())?;
     if request.path() != PATH {
         let refused = format!("there is no session at {:?}, only at {PATH}", request.path());
@@ -31,16 +31,15 @@ pub(super) async fn accept(connecting: Connecting, origins: &Origins) -> Result<
     }
     let connection = request.accept().await.map_err(|error| error.to_string())?;
     let (writer, reader) = connection.accept_bi().await.map_err(|error| error.to_string())?;
-    Ok(Session { connection, writer, reader })
+    Ok(WebTransportSession { connection, writer, reader })
 }
 
-impl Session {
-    /// What carries it.
+impl WebTransportSession {
     pub(super) fn connection(&self) -> quinn::Connection {
         self.connection.quic_connection().clone()
     }
 
-    /// Carries messages until one side ends it.
+    /// Carries messages until one side ends the link.
     pub(super) async fn carry(self, end: End) {
         carry::carry(end, self.connection, self.writer, self.reader).await;
     }

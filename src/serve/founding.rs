@@ -1,4 +1,4 @@
-//! A server that begins as one of several: the first of a cluster, or one that joins it.
+//! Starts a server of a cluster: the first one, or one that joins.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,11 +20,10 @@ use crate::link::zenoh::Fabric;
 use crate::link::{LinkLimits, Links};
 use crate::origin::Origins;
 
-/// Whoever founds a cluster looks so long whether one of its name is there already: a founder that was started again must
-/// not begin a second world.
+/// How long a founder looks for nodes of the cluster: a founder that was started again must not begin a second world.
 const LOOK_AROUND: Duration = Duration::from_millis(1_000);
 
-/// A server, and what it needs to reach the others.
+/// A server, and how it reaches the other nodes.
 pub(super) struct Founded {
     pub server: Server,
     pub nodes: Nodes,
@@ -32,7 +31,7 @@ pub(super) struct Founded {
     pub fabric: Fabric,
 }
 
-/// Reaches the others, and makes a server of the world that they share. `url` is where this one listens.
+/// Connects to the other nodes, and makes a server of the world that they share. `url` is where this one listens.
 pub(super) async fn take_part(
     options: &Options,
     cluster: &ClusterOptions,
@@ -48,7 +47,7 @@ pub(super) async fn take_part(
     let (links, inbox) = Links::new(LinkLimits::between_nodes());
     let mut messenger = Messenger::new(inbox, me, print);
     let fabric = Fabric::open(&cluster.fabric, links).await?;
-    fabric.meet_somebody(&cluster.fabric).await?;
+    fabric.wait_for_a_node(&cluster.fabric).await?;
     let is_first = cluster.fabric.connect.is_empty() && !look_around(&mut messenger).await;
     let settings = ClusterSettings { node: me, address, is_witness: false, copies: COPIES, reach, world: print };
     let now = Time::from_micros(began.elapsed().as_micros() as i64);
@@ -66,7 +65,7 @@ pub(super) async fn take_part(
     Ok(Founded { server, nodes: Nodes { messenger, name, origins, joined: Some(told) }, joined, fabric })
 }
 
-/// Whether somebody is there who belongs to a cluster already.
+/// Whether a node is there that belongs to the cluster already.
 async fn look_around(messenger: &mut Messenger) -> bool {
     let until = Instant::now() + LOOK_AROUND;
     let (mut events, mut is_there) = (VecDeque::new(), false);
@@ -82,7 +81,7 @@ async fn look_around(messenger: &mut Messenger) -> bool {
     is_there
 }
 
-/// Where clients are sent: where they are told to, or where the server listens, if that is an address for others.
+/// The address to which clients are sent: the chosen one, or where the server listens if others can use that.
 fn advertised(cluster: &ClusterOptions, url: &str) -> Result<String, ServeError> {
     let text = cluster.advertise.as_deref().unwrap_or(url).trim_end_matches('/');
     let address = Address::parse(text).map_err(|_| ServeError::Advertise(text.to_owned()))?;

@@ -1,37 +1,37 @@
-//! A copy of a store, in another folder: what a backup is. It is written anew and compacted at the end.
+//! A backup: a copy of a store in another folder, written anew and compacted at the end.
 
 use std::path::Path;
 
 use redb::{ReadableDatabase, ReadableTable};
 
-use super::{Batch, FILE, NOTES, Record, Retention, SNAPSHOTS, Snapshot, Store, StoreError, Summary};
+use super::{Commit, FILE, NOTES, Retention, SNAPSHOTS, Snapshot, Store, StoreError, StoredRecord, Summary};
 
-/// Records are copied in pieces of so many bytes.
+/// Records are copied in commits of this size, in bytes.
 const PIECE: usize = 8 << 20;
 const KEEP_ALL: Retention = Retention { bytes_max: u64::MAX, age_s_max: u64::MAX };
 
 impl Store {
-    /// Writes all that is here into another folder.
+    /// Writes a copy into another folder.
     pub fn back_up(&self, folder: &Path) -> Result<Summary, StoreError> {
         let path = folder.join(FILE);
         if path.exists() {
             return Err(StoreError::Exists { path });
         }
         let mut copy = Store::open_or_create(folder)?;
-        copy.commit(&Batch { notes: self.notes()?, ..Batch::default() }, &KEEP_ALL, 0)?;
+        copy.commit(&Commit { notes: self.notes()?, ..Commit::default() }, &KEEP_ALL, 0)?;
         let mut next = Some(0);
         while let Some(snapshot) = next.map_or(Ok(None), |from| self.snapshot_from(from))? {
             next = snapshot.tick.checked_add(1);
-            copy.commit(&Batch { snapshot: Some(snapshot), ..Batch::default() }, &KEEP_ALL, 0)?;
+            copy.commit(&Commit { snapshot: Some(snapshot), ..Commit::default() }, &KEEP_ALL, 0)?;
         }
         let (mut records, mut waiting) = (Vec::new(), 0);
-        let store = |records: &mut Vec<Record>| {
-            let batch = Batch { records: std::mem::take(records), ..Batch::default() };
+        let store = |records: &mut Vec<StoredRecord>| {
+            let batch = Commit { records: std::mem::take(records), ..Commit::default() };
             copy.commit(&batch, &KEEP_ALL, 0)
         };
         self.records_from(0, |tick, bytes| {
             waiting += bytes.len();
-            records.push(Record { tick, bytes: bytes.to_vec() });
+            records.push(StoredRecord { tick, bytes: bytes.to_vec() });
             if waiting < PIECE {
                 return Ok(());
             }
@@ -43,7 +43,6 @@ impl Store {
         copy.summary()
     }
 
-    /// All notes, by name.
     pub fn notes(&self) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
         let work = || -> Result<_, redb::Error> {
             let table = self.database.begin_read()?.open_table(NOTES)?;

@@ -1,9 +1,9 @@
-//! What a damaged file does to redb. It checks the pages that a crash may have left half written and trusts all others,
-//! so that a page which somebody overwrote, or a disk forgot, makes it panic. To whoever runs a server that is a damaged
-//! store and no bug, so it ends here as a [`StoreError::Damaged`].
+//! Turns the panics of redb on a damaged file into errors.
 //!
-//! That is sound because redb expects it: a transaction that is dropped while unwinding writes nothing and marks the
-//! file as one to be repaired, as after a crash.
+//! redb checks the pages that a crash may have left half written and trusts all others, so that an overwritten page
+//! makes it panic. To the operator that is a damaged store and no bug: it becomes a [`StoreError::Damaged`]. This is
+//! sound, as a transaction that is dropped while unwinding writes nothing and marks the file for repair, as after a
+//! crash.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -17,11 +17,11 @@ use redb::Database;
 use super::StoreError;
 
 thread_local! {
-    /// Whether a panic of this thread is about to become an error, so that nobody needs to read of it.
+    /// Whether a panic of this thread will become an error, so that it is not printed.
     static IS_EXPECTED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does something with a file of redb's. A panic means that the file is damaged.
+/// Does work with a file of redb's. A panic means that the file is damaged.
 pub(super) fn caught<T>(path: &Path, work: impl FnOnce() -> T) -> Result<T, StoreError> {
     keep_expected_panics_quiet();
     let before = IS_EXPECTED.replace(true);
@@ -30,7 +30,7 @@ pub(super) fn caught<T>(path: &Path, work: impl FnOnce() -> T) -> Result<T, Stor
     done.map_err(|panic| StoreError::Damaged { path: path.to_owned(), why: words(&*panic) })
 }
 
-/// Only this thread's, and only while it is in `caught`: whatever else panics is told as before.
+/// Panics within `caught` are not printed; all others are printed as before.
 fn keep_expected_panics_quiet() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -43,14 +43,14 @@ fn keep_expected_panics_quiet() {
     });
 }
 
-/// What a panic says, in a line.
+/// The first line of a panic's message.
 fn words(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
     let line = text.unwrap_or_default().lines().next().unwrap_or_default();
     if line.is_empty() { "a page makes no sense".to_owned() } else { format!("a page makes no sense: {line}") }
 }
 
-/// An open database. To close it writes once more, and may meet a damaged page, too.
+/// An open database. It writes when it is closed, which may meet a damaged page, too.
 #[derive(Debug)]
 pub(super) struct Pages(Option<Database>);
 
@@ -76,7 +76,7 @@ impl DerefMut for Pages {
 
 impl Drop for Pages {
     fn drop(&mut self) {
-        // Nobody is left to be told; whoever opens the file next is.
+        // There is no caller to report an error to; the next one to open the file gets it.
         let _ = caught(Path::new(""), || self.0.take());
     }
 }

@@ -1,9 +1,9 @@
-//! Writes what happens to the disk, beside the tick and never in its way.
+//! Writes records and snapshots to the disk, beside the tick.
 //!
-//! The server hands over a record per tick and, when asked, a snapshot; a thread commits what has gathered once per
-//! interval. A process that is killed loses that interval and no more. When the disk refuses, keeping pauses: records
-//! are let go, since without those before them they lead nowhere. The file is opened again every few seconds, a new
-//! snapshot is asked for, and with it keeping resumes by itself. Nothing that was stored before is lost.
+//! The server hands over a record per tick and, when asked, a snapshot; a thread commits them once per interval. A
+//! process that is killed loses at most that interval. When the disk refuses a write, keeping pauses: records are
+//! dropped, as without those before them they are of no use. The file is opened again every few seconds, a new snapshot
+//! is asked for, and keeping resumes with it. What was stored before stays.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,24 +11,22 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::{Batch, Record, Retention, Snapshot, Store, StoreError, file_bytes};
+use super::{Commit, Retention, Snapshot, Store, StoreError, StoredRecord, file_bytes};
 
-/// How often the file is looked at, and from which size on it is worth it.
+/// The interval at which the file may be compacted, and the unused bytes from which that is worth it.
 const COMPACT_EVERY: Duration = Duration::from_secs(60 * 60);
 const COMPACT_FROM_BYTES: u64 = 32 << 20;
 
-/// When things are written.
 #[derive(Clone, Debug)]
 pub struct KeeperSettings {
-    /// What a kill may cost.
+    /// The interval of commits: a kill loses at most this.
     pub flush_every: Duration,
-    /// How often a snapshot is asked for: what a start has to play again.
+    /// The interval of snapshots: a start replays at most this.
     pub snapshot_every: Duration,
-    /// How often a disk that refused is tried again.
+    /// The interval of retries after a write failed.
     pub retry_every: Duration,
-    /// How much of the past stays.
     pub retention: Retention,
-    /// Bytes that wait for the thread; beyond them it is as if the disk had refused.
+    /// The most bytes that wait for the thread; more count as a failed write.
     pub waiting_bytes_max: usize,
 }
 
@@ -44,26 +42,25 @@ impl Default for KeeperSettings {
     }
 }
 
-/// How keeping goes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Status {
-    /// Why it pauses; none if it does not.
+pub struct KeeperStatus {
+    /// The reason of a pause; `None` while keeping goes on.
     pub paused: Option<String>,
-    /// The last tick that a kill would not undo.
+    /// The last tick that is on the disk.
     pub flushed_tick: Option<u64>,
-    /// How often it has paused.
+    /// The number of pauses so far.
     pub pauses: u64,
     /// Bytes that wait to be written.
     pub waiting_bytes: usize,
 }
 
-/// Hands records to the thread that writes them. Nothing here waits for the disk, except to stop.
-pub struct Keeper {
+/// Hands records to the thread that writes them. Only `stop` waits for the disk.
+pub struct StoreKeeper {
     desk: Arc<Desk>,
     thread: Option<JoinHandle<Result<(), StoreError>>>,
 }
 
-/// What the server and the thread share.
+/// The state that the server and the thread share.
 struct Desk {
     settings: KeeperSettings,
     state: Mutex<State>,
@@ -73,51 +70,49 @@ struct Desk {
 #[derive(Default)]
 struct State {
     snapshot: Option<Snapshot>,
-    records: Vec<Record>,
+    records: Vec<StoredRecord>,
     waiting_bytes: usize,
-    /// Notes are kept through a pause: a ban that was not written yet must not be forgotten.
+    /// Notes stay through a pause: a ban must not be lost.
     notes: BTreeMap<String, Vec<u8>>,
-    /// The newest record does not follow the last one that was stored.
+    /// Whether the newest record does not follow the last stored one.
     has_gap: bool,
-    /// Whoever asks for the past, and waits.
     questions: Vec<Question>,
     wants_snapshot: bool,
     wants_flush: bool,
     is_stopping: bool,
-    status: Status,
+    status: KeeperStatus,
 }
 
-/// What is asked of the past.
+/// A question for stored ticks.
 struct Question {
     from: u64,
     to: u64,
-    answer: mpsc::SyncSender<Result<Past, String>>,
+    answer: mpsc::SyncSender<Result<StoredPast, String>>,
 }
 
-/// A stretch of the past: where it begins, and what happened from there on.
+/// A snapshot and the records that follow it.
 #[derive(Clone, Debug, Default)]
-pub struct Past {
-    /// The oldest and the newest tick that can be played.
+pub struct StoredPast {
+    /// The oldest and the newest tick that can be replayed.
     pub reach: Option<(u64, u64)>,
     /// The world at or before the first tick that was asked for.
     pub snapshot: Vec<u8>,
-    /// What went into the ticks after that, up to the last that was asked for.
+    /// The records after the snapshot, up to the last tick that was asked for.
     pub records: Vec<Vec<u8>>,
 }
 
-/// The most that one question gets, in bytes.
+/// The most bytes of records in an answer.
 const PAST_BYTES_MAX: usize = 64 << 20;
 
-/// Asks a keeper for the past.
+/// Asks a keeper for stored ticks.
 #[derive(Clone)]
 pub struct Recaller {
     desk: Arc<Desk>,
 }
 
 impl Recaller {
-    /// A stretch of the past. The answer comes from the thread that writes, when it has time; what happened up to now
-    /// is written before.
-    pub fn recall(&self, from: u64, to: u64) -> mpsc::Receiver<Result<Past, String>> {
+    /// Asks for stored ticks. The thread that writes answers, after it has written everything up to now.
+    pub fn recall(&self, from: u64, to: u64) -> mpsc::Receiver<Result<StoredPast, String>> {
         let (answer, answered) = mpsc::sync_channel(1);
         let mut state = self.desk.state();
         state.questions.push(Question { from, to, answer });
@@ -127,32 +122,31 @@ impl Recaller {
     }
 }
 
-impl Keeper {
-    /// For whoever wants to see the past.
+impl StoreKeeper {
     pub fn recaller(&self) -> Recaller {
         Recaller { desk: self.desk.clone() }
     }
 
-    /// Begins to keep. The server should hand over a snapshot soon: `wants_snapshot` says so.
-    pub fn start(store: Store, settings: KeeperSettings) -> Keeper {
+    /// Starts the thread. It wants a snapshot first.
+    pub fn start(store: Store, settings: KeeperSettings) -> StoreKeeper {
         let (folder, lock) = (store.folder.clone(), store.lock.clone());
         let reopen = {
             let folder = folder.clone();
             move || Store::reopen(&folder, lock.clone())
         };
-        Keeper::start_with(store, settings, Box::new(reopen))
+        StoreKeeper::start_with(store, settings, Box::new(reopen))
     }
 
     /// As `start`, with another way to open the file again.
-    fn start_with(store: Store, settings: KeeperSettings, reopen: Reopen) -> Keeper {
+    fn start_with(store: Store, settings: KeeperSettings, reopen: Reopen) -> StoreKeeper {
         let state = State { wants_snapshot: true, has_gap: true, ..State::default() };
         let desk = Arc::new(Desk { settings, state: Mutex::new(state), changed: Condvar::new() });
         let writer = Writer { folder: store.folder.clone(), desk: desk.clone(), store: Some(store), reopen };
         let thread = thread::Builder::new().name("keeper".to_owned()).spawn(move || writer.run());
-        Keeper { desk, thread: Some(thread.expect("a thread can be had at start")) }
+        StoreKeeper { desk, thread: Some(thread.expect("a thread can be had at start")) }
     }
 
-    /// What went into a tick.
+    /// Hands over the record of a tick.
     pub fn append(&self, tick: u64, bytes: Vec<u8>) {
         let mut state = self.desk.state();
         if state.has_gap && state.snapshot.is_none() {
@@ -163,10 +157,10 @@ impl Keeper {
             return;
         }
         state.waiting_bytes += bytes.len();
-        state.records.push(Record { tick, bytes });
+        state.records.push(StoredRecord { tick, bytes });
     }
 
-    /// The state after a tick. Records that follow it can be played again whatever happened before.
+    /// Hands over the state after a tick. The records that follow can be replayed from it.
     pub fn snapshot(&self, tick: u64, bytes: Vec<u8>) {
         let stored_at_s = now_s();
         let mut state = self.desk.state();
@@ -175,7 +169,7 @@ impl Keeper {
         state.snapshot = Some(Snapshot { tick, stored_at_s, bytes });
     }
 
-    /// Notes something under a name; no bytes remove it.
+    /// Sets a note; no bytes remove it.
     pub fn note(&self, name: &str, bytes: Vec<u8>) {
         self.desk.state().notes.insert(name.to_owned(), bytes);
     }
@@ -185,13 +179,12 @@ impl Keeper {
         self.desk.state().wants_snapshot
     }
 
-    /// How it goes.
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> KeeperStatus {
         let state = self.desk.state();
-        Status { waiting_bytes: state.waiting_bytes, ..state.status.clone() }
+        KeeperStatus { waiting_bytes: state.waiting_bytes, ..state.status.clone() }
     }
 
-    /// Asks for a flush now, without waiting for it.
+    /// Asks for a commit now, without waiting for it.
     pub fn flush(&self) {
         self.desk.state().wants_flush = true;
         self.desk.changed.notify_all();
@@ -210,7 +203,7 @@ impl Keeper {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for StoreKeeper {
     fn drop(&mut self) {
         if let Some(Err(error)) = self.end() {
             tracing::error!(%error, "the last ticks could not be stored");
@@ -220,12 +213,12 @@ impl Drop for Keeper {
 
 impl Desk {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("nobody panics while holding the desk")
+        self.state.lock().expect("no thread panics while it holds the lock")
     }
 }
 
 impl State {
-    /// Pauses: what waits leads nowhere any more.
+    /// Pauses, and drops what waits.
     fn let_go(&mut self, why: String) {
         self.records = Vec::new();
         self.snapshot = None;
@@ -241,7 +234,6 @@ impl State {
 
 type Reopen = Box<dyn FnMut() -> Result<Store, StoreError> + Send>;
 
-/// The thread.
 struct Writer {
     folder: PathBuf,
     desk: Arc<Desk>,
@@ -268,7 +260,7 @@ impl Writer {
                 state.let_go(error.to_string());
             }
             if is_stopping {
-                // A store that refuses to the end has told so; what it holds is sound.
+                // What is on the disk is sound, even if the last commit failed.
                 return flushed;
             }
             let is_due = asked_at.elapsed() >= settings.snapshot_every && state.status.paused.is_none();
@@ -280,7 +272,6 @@ impl Writer {
         }
     }
 
-    /// Tells whoever asked what was.
     fn answer(&self) {
         let questions = std::mem::take(&mut self.desk.state().questions);
         for Question { from, to, answer } in questions {
@@ -288,12 +279,12 @@ impl Writer {
                 Some(store) => recall(store, from, to).map_err(|error| error.to_string()),
                 None => Err("the store cannot be read just now".to_owned()),
             };
-            // Whoever asked may have gone.
+            // The asker may have gone.
             let _ = answer.try_send(found);
         }
     }
 
-    /// Gives space back when most of the file is unused. What arrives meanwhile waits, within its bounds.
+    /// Compacts the file when most of it is unused. Records wait meanwhile, within their bound.
     fn compact(&mut self) {
         let Some(mut store) = self.store.take() else { return };
         let used = store.summary().map_or(u64::MAX, |summary| summary.bytes);
@@ -304,7 +295,7 @@ impl Writer {
         }
     }
 
-    /// Sleeps for an interval, or until asked. Says whether to stop.
+    /// Sleeps for an interval, or until a flush is wanted; returns whether to stop.
     fn wait(&self, interval: Duration) -> bool {
         let until = Instant::now() + interval;
         let mut state = self.desk.state();
@@ -314,11 +305,11 @@ impl Writer {
                 state.wants_flush = false;
                 return state.is_stopping;
             }
-            state = self.desk.changed.wait_timeout(state, left).expect("nobody panics while holding the desk").0;
+            state = self.desk.changed.wait_timeout(state, left).expect("no thread panics while it holds the lock").0;
         }
     }
 
-    /// Stores what has gathered.
+    /// Commits what waits.
     fn flush(&mut self) -> Result<(), StoreError> {
         let store = match self.store.take() {
             Some(store) => store,
@@ -328,7 +319,7 @@ impl Writer {
             let mut state = self.desk.state();
             state.waiting_bytes = 0;
             let notes = state.notes.iter().map(|(name, bytes)| (name.clone(), bytes.clone())).collect();
-            let batch = Batch { snapshot: state.snapshot.take(), records: std::mem::take(&mut state.records), notes };
+            let batch = Commit { snapshot: state.snapshot.take(), records: std::mem::take(&mut state.records), notes };
             let had_gap = state.has_gap;
             state.has_gap &= batch.snapshot.is_none();
             (batch, had_gap)
@@ -338,14 +329,14 @@ impl Writer {
             return Ok(());
         }
         let begun = Instant::now();
-        // When it fails, the store is dropped: it has to be opened again.
+        // After a failure the store is dropped, as it has to be opened again.
         store.commit(&batch, &self.desk.settings.retention, now_s())?;
         metrics::histogram!("kinesphere_store_flush_seconds").record(begun.elapsed().as_secs_f64());
         self.store = Some(store);
 
         let mut state = self.desk.state();
         for (name, bytes) in &batch.notes {
-            // Unless it was changed meanwhile.
+            // A note that was changed meanwhile waits for the next commit.
             if state.notes.get(name) == Some(bytes) {
                 state.notes.remove(name);
             }
@@ -359,18 +350,17 @@ impl Writer {
     }
 }
 
-fn recall(store: &Store, from: u64, to: u64) -> Result<Past, StoreError> {
+fn recall(store: &Store, from: u64, to: u64) -> Result<StoredPast, StoreError> {
     let reach = store.reach()?;
-    // What is older than everything is as old as the oldest.
     let from = reach.map_or(from, |(oldest, _)| from.max(oldest));
-    let Some(snapshot) = store.snapshot_until(from)? else { return Ok(Past { reach, ..Past::default() }) };
+    let Some(snapshot) = store.snapshot_until(from)? else { return Ok(StoredPast { reach, ..StoredPast::default() }) };
     let (mut records, mut bytes) = (Vec::new(), 0);
     store.records_between(snapshot.tick + 1, to, |record| {
         bytes += record.len();
         records.push(record.to_vec());
         bytes <= PAST_BYTES_MAX
     })?;
-    Ok(Past { reach, snapshot: snapshot.bytes, records })
+    Ok(StoredPast { reach, snapshot: snapshot.bytes, records })
 }
 
 fn now_s() -> u64 {
@@ -388,7 +378,7 @@ mod tests {
 
     use super::*;
 
-    /// A disk that is full when told so.
+    /// A disk that can be full.
     #[derive(Debug)]
     struct Disk {
         file: FileBackend,
@@ -452,7 +442,7 @@ mod tests {
             move || open(&folder, &is_full)
         };
         let store = open(folder.path(), &is_full).unwrap();
-        let keeper = Keeper::start_with(store, settings(), Box::new(reopen));
+        let keeper = StoreKeeper::start_with(store, settings(), Box::new(reopen));
         assert!(keeper.wants_snapshot());
         keeper.snapshot(0, b"start".to_vec());
         keeper.append(1, b"one".to_vec());
@@ -466,7 +456,7 @@ mod tests {
             keeper.status().paused.is_some()
         });
         assert_eq!(keeper.status().flushed_tick, Some(1));
-        assert!(!keeper.wants_snapshot(), "there is no use in a snapshot while the disk is full");
+        assert!(!keeper.wants_snapshot(), "it wants a snapshot while the disk is full");
         keeper.note("ban/eve", b"1".to_vec());
 
         is_full.store(false, Ordering::SeqCst);
@@ -497,7 +487,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open_or_create(folder.path()).unwrap();
         let idle = KeeperSettings { flush_every: Duration::from_secs(600), waiting_bytes_max: 1_000, ..settings() };
-        let keeper = Keeper::start(store, idle);
+        let keeper = StoreKeeper::start(store, idle);
         keeper.append(1, b"nothing to follow".to_vec());
         keeper.snapshot(1, b"start".to_vec());
         for tick in 2..100 {

@@ -1,5 +1,5 @@
-//! One process per store. redb locks its file, too, but cannot say who has it; and the lock has to outlast a database
-//! that is closed and opened again after a failure.
+//! The lock of a store: one process at a time. redb locks its file, too, but cannot name the holder, and this lock
+//! stays while the database is closed and opened again after a failure.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -7,14 +7,14 @@ use std::path::Path;
 
 use super::StoreError;
 
-/// Held by the operating system for as long as the file is open, also if the process is killed.
+/// The operating system holds the lock while the file is open, and frees it if the process is killed.
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
 }
 
 impl Lock {
-    /// Takes the lock of a folder, and leaves a note of who has it.
+    /// Takes the lock of a folder, and writes the number of this process into it.
     pub(crate) fn take(folder: &Path) -> Result<Lock, StoreError> {
         let path = folder.join("in-use");
         let failed = |error| StoreError::Io { path: path.clone(), error };
@@ -31,7 +31,7 @@ impl Lock {
             }
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
-        // Only a courtesy: on a full disk the lock holds without it.
+        // On a full disk the lock holds without the number.
         let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| write!(file, "{}", std::process::id()));
         Ok(Lock { _file: file })
     }

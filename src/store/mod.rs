@@ -1,20 +1,20 @@
-//! What outlives the process: one file, in which a world is a snapshot and the journal of what happened since.
+//! The store of a world: one file with snapshots and the journal.
 //!
 //! ```text
 //! world.redb
 //!   about      "format" -> 1
 //!   snapshots  tick -> (seconds since 1970, bytes)
-//!   journal    tick -> bytes           one record per tick: what went into it
-//!   sizes      tick -> bytes           of the records from that snapshot to the next
-//!   notes      name -> bytes           small things that the world does not replay: bans, keys
+//!   journal    tick -> bytes           one record per tick: its inputs
+//!   sizes      tick -> number          bytes of the records from that snapshot to the next
+//!   notes      name -> bytes           state that a replay does not give: bans, keys
 //! ```
 //!
 //! A snapshot at tick *t* is the state after *t*; the records after it, in order, lead to the present. Older snapshots
-//! stay for a while with their records, so that the past can be played again; [`Retention`] bounds them by size and by
-//! age. All bytes are opaque here.
+//! stay for a while with their records, so that the past can be replayed; [`Retention`] bounds them by size and by age.
+//! All bytes are opaque here.
 //!
-//! redb keeps pages in a tree that is never overwritten in place: a process that is killed loses at most what it had
-//! not committed. [`keeper`] commits at an interval, on a thread of its own, and is who meets a full disk.
+//! redb never overwrites pages in place: a process that is killed loses at most what it had not committed. [`keeper`]
+//! commits at an interval, on a thread of its own, and handles a full disk.
 
 mod backup;
 mod damage;
@@ -42,7 +42,7 @@ pub use retention::Retention;
 /// The name of the file within its folder.
 pub const FILE: &str = "world.redb";
 const FORMAT: u64 = 1;
-/// redb's own; it would take a gigabyte if asked for nothing.
+/// The cache of redb, whose default is a gigabyte.
 const CACHE_BYTES: usize = 16 << 20;
 
 const ABOUT: TableDefinition<'_, &str, u64> = TableDefinition::new("about");
@@ -51,120 +51,80 @@ const JOURNAL: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("journal")
 const SIZES: TableDefinition<'_, u64, u64> = TableDefinition::new("sizes");
 const NOTES: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("notes");
 
-/// Records of the journal, as redb hands them out.
+/// An iterator of redb over records of the journal.
 type Records = Range<'static, u64, &'static [u8]>;
 type RecordBytes = AccessGuard<'static, &'static [u8]>;
 
-/// Why the store does not do what it should.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// Another process has it.
     #[error("the world in {folder} is in use by {holder}", folder = folder.display())]
-    InUse {
-        /// Where it is.
-        folder: PathBuf,
-        /// Who has it, as far as that is known.
-        holder: String,
-    },
-    /// The system refused.
+    InUse { folder: PathBuf, holder: String },
     #[error("cannot use {path}: {error}", path = path.display())]
-    Io {
-        /// Which file or folder.
-        path: PathBuf,
-        /// What the system says.
-        error: io::Error,
-    },
-    /// There is no store.
+    Io { path: PathBuf, error: io::Error },
     #[error("there is no world in {folder}: {FILE} is missing", folder = folder.display())]
-    Missing {
-        /// Where it was looked for.
-        folder: PathBuf,
-    },
-    /// It is not what this version writes.
+    Missing { folder: PathBuf },
     #[error("{path} is written in format {found}, this version reads {FORMAT}", path = path.display())]
-    Format {
-        /// Which file.
-        path: PathBuf,
-        /// What it says of itself.
-        found: u64,
-    },
-    /// Its bytes make no sense.
+    Format { path: PathBuf, found: u64 },
     #[error("{path} is damaged ({why}); restore a backup, or move the file away to begin anew", path = path.display())]
-    Damaged {
-        /// Which file.
-        path: PathBuf,
-        /// What is wrong.
-        why: String,
-    },
-    /// Something is there already.
+    Damaged { path: PathBuf, why: String },
     #[error("{path} exists; it is not overwritten", path = path.display())]
-    Exists {
-        /// What is there.
-        path: PathBuf,
-    },
+    Exists { path: PathBuf },
 }
 
-/// One tick's record.
+/// The inputs of a tick.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
-    /// Which tick.
+pub struct StoredRecord {
     pub tick: u64,
-    /// What went into it.
     pub bytes: Vec<u8>,
 }
 
-/// A state of the world.
+/// The state after a tick.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
-    /// After which tick.
     pub tick: u64,
-    /// When it was stored, in seconds since 1970.
+    /// The time of storing, in seconds since 1970.
     pub stored_at_s: u64,
-    /// The state.
     pub bytes: Vec<u8>,
 }
 
-/// What is stored in one step, or not at all.
+/// What is stored in one transaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Batch {
-    /// A new state: what follows starts from it.
+pub struct Commit {
     pub snapshot: Option<Snapshot>,
-    /// Records, in the order of their ticks.
-    pub records: Vec<Record>,
-    /// Names and what is noted under them; no bytes remove a note.
+    /// In the order of their ticks.
+    pub records: Vec<StoredRecord>,
+    /// By name; no bytes remove a note.
     pub notes: Vec<(String, Vec<u8>)>,
 }
 
-impl Batch {
-    /// Whether there is nothing to store.
+impl Commit {
     pub fn is_empty(&self) -> bool {
         self.snapshot.is_none() && self.records.is_empty() && self.notes.is_empty()
     }
 }
 
-/// What a store holds, in numbers.
+/// The contents of a store, counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Summary {
     /// Ticks with a snapshot, oldest first.
     pub snapshots: Vec<u64>,
-    /// How many records there are.
+    /// The number of records.
     pub records: u64,
-    /// The tick of the first record.
+    /// The ticks of the first and the last record.
     pub first_tick: Option<u64>,
-    /// The tick of the last record.
     pub last_tick: Option<u64>,
     /// The bytes of all snapshots and records.
     pub bytes: u64,
-    /// Ticks after a snapshot, up to the next one, whose record is missing: none in a sound store.
+    /// Ticks after a snapshot without a record: none in a sound store.
     pub missing: Vec<u64>,
 }
 
-/// An open store. One process at a time has it.
+/// An open store, which one process at a time can have.
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
     database: Pages,
-    /// Released last: fields are dropped in order. Shared with who opens the file again after a failure.
+    /// Released last, as fields are dropped in order. The keeper shares it to open the file again after a failure.
     lock: Option<Arc<Lock>>,
 }
 
@@ -188,12 +148,12 @@ impl Store {
         Store::with_backend(folder, backend(folder, may_create)?, Some(lock))
     }
 
-    /// Closes the file and opens it anew, as redb asks for after a failed write. The lock is held throughout.
+    /// Opens the file anew, as redb requires after a failed write. The lock is held throughout.
     fn reopen(folder: &Path, lock: Option<Arc<Lock>>) -> Result<Store, StoreError> {
         Store::with_backend(folder, backend(folder, false)?, lock)
     }
 
-    /// A store on any storage: how faults are tried.
+    /// A store on any storage, to test faults.
     pub(crate) fn with_backend(
         folder: &Path,
         backend: impl StorageBackend,
@@ -206,7 +166,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Checks that the file is one of ours, or makes it one.
+    /// Checks the format of the file, or sets up an empty one.
     fn claim(&self) -> Result<(), StoreError> {
         let work = || -> Result<u64, redb::Error> {
             let write = self.database.begin_write()?;
@@ -235,18 +195,17 @@ impl Store {
         }
     }
 
-    /// Where it is.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Where the file is.
+    /// The path of the file.
     pub fn path(&self) -> PathBuf {
         self.folder.join(FILE)
     }
 
-    /// Stores a batch, durably, or nothing of it; and lets go of what is older than wanted.
-    pub fn commit(&self, batch: &Batch, retention: &Retention, now_s: u64) -> Result<(), StoreError> {
+    /// Stores a commit durably, or nothing of it, and applies the retention.
+    pub fn commit(&self, batch: &Commit, retention: &Retention, now_s: u64) -> Result<(), StoreError> {
         let work = || -> Result<(), redb::Error> {
             let write = self.database.begin_write()?;
             {
@@ -287,7 +246,7 @@ impl Store {
         self.snapshot_until(u64::MAX)
     }
 
-    /// The newest snapshot that is not younger than this tick.
+    /// The newest snapshot up to a tick.
     pub fn snapshot_until(&self, tick: u64) -> Result<Option<Snapshot>, StoreError> {
         let work = || -> Result<Option<Snapshot>, redb::Error> {
             let table = self.database.begin_read()?.open_table(SNAPSHOTS)?;
@@ -300,7 +259,7 @@ impl Store {
         self.attempt(work)
     }
 
-    /// Every record from a tick on, in order. Stops at the first error that `visit` gives.
+    /// Calls `visit` for each record from a tick on, up to its first error.
     pub fn records_from<E: From<StoreError>>(
         &self,
         from: u64,
@@ -313,7 +272,7 @@ impl Store {
         Ok(())
     }
 
-    /// Every record of these ticks, in order, for as long as `visit` wants more.
+    /// Calls `visit` for each record of these ticks while it returns true.
     pub fn records_between(&self, from: u64, to: u64, mut visit: impl FnMut(&[u8]) -> bool) -> Result<(), StoreError> {
         if to < from {
             return Ok(());
@@ -331,12 +290,12 @@ impl Store {
         self.attempt(|| Ok(self.database.begin_read()?.open_table(JOURNAL)?.range(ticks)?))
     }
 
-    /// Looks at one record at a time, so that a panic of whoever visits them stays theirs.
+    /// Reads one record. Visitors run outside of `attempt`, so that their panics are not taken for damage.
     fn next_record(&self, records: &mut Records) -> Result<Option<(u64, RecordBytes)>, StoreError> {
         self.attempt(|| Ok(records.next().transpose()?.map(|(tick, bytes)| (tick.value(), bytes))))
     }
 
-    /// The tick of the oldest snapshot, and the newest tick that is known: what lies between can be played again.
+    /// The tick of the oldest snapshot and the newest tick: what lies between can be replayed.
     pub fn reach(&self) -> Result<Option<(u64, u64)>, StoreError> {
         let work = || -> Result<Option<(u64, u64)>, redb::Error> {
             let read = self.database.begin_read()?;
@@ -350,7 +309,7 @@ impl Store {
         self.attempt(work)
     }
 
-    /// What is noted under a name.
+    /// The note of a name.
     pub fn note(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
         let work = || -> Result<Option<Vec<u8>>, redb::Error> {
             let table = self.database.begin_read()?.open_table(NOTES)?;
@@ -359,7 +318,6 @@ impl Store {
         self.attempt(work)
     }
 
-    /// Counts what is there.
     pub fn summary(&self) -> Result<Summary, StoreError> {
         let work = || -> Result<Summary, redb::Error> {
             let read = self.database.begin_read()?;
@@ -370,7 +328,7 @@ impl Store {
                 summary.snapshots.push(tick.value());
                 summary.bytes += value.value().1.len() as u64;
             }
-            // What is before the first snapshot cannot be reached, so that a gap there is none.
+            // Records before the first snapshot are not needed: gaps there do not count.
             let mut expected = summary.snapshots.first().map(|tick| tick + 1);
             for entry in journal.iter()? {
                 let (tick, bytes) = entry?;
@@ -389,7 +347,7 @@ impl Store {
         self.attempt(work)
     }
 
-    /// Reads every page, and says whether all are as they were written.
+    /// Reads every page and checks its checksum, and that no record is missing.
     pub fn check(&mut self) -> Result<Summary, StoreError> {
         let path = self.path();
         match caught(&path, || self.database.check_integrity())? {
@@ -409,14 +367,14 @@ impl Store {
         }
     }
 
-    /// Gives unused space back to the system.
+    /// Returns unused space to the file system.
     pub fn compact(&mut self) -> Result<(), StoreError> {
         let path = self.path();
         let compacted = caught(&path, || self.database.compact())?;
         compacted.map(|_| ()).map_err(|error| StoreError::Damaged { path, why: error.to_string() })
     }
 
-    /// Whatever is done with the file is done through this.
+    /// All access to the file goes through this.
     fn attempt<T>(&self, work: impl FnOnce() -> Result<T, redb::Error>) -> Result<T, StoreError> {
         caught(&self.path(), work)?.map_err(|error| self.error(error))
     }
@@ -429,7 +387,7 @@ impl Store {
         let path = self.path();
         match error {
             redb::Error::Io(error) => StoreError::Io { path, error },
-            // The first failure closed the database; what it was has been told then.
+            // The first failure closed the database and was reported then.
             redb::Error::PreviousIo => StoreError::Io { path, error: io::Error::other("an earlier write failed") },
             other => StoreError::Damaged { path, why: other.to_string() },
         }
@@ -443,7 +401,7 @@ fn opened(folder: &Path, error: DatabaseError) -> StoreError {
             StoreError::InUse { folder: folder.to_owned(), holder: "another process".to_owned() }
         }
         DatabaseError::Storage(redb::StorageError::Io(error)) => match error.kind() {
-            // What redb says of a file that is not one of its own.
+            // redb reports these for a file of another format.
             io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
                 StoreError::Damaged { path, why: error.to_string() }
             }
@@ -457,14 +415,14 @@ fn backend(folder: &Path, may_create: bool) -> Result<FileBackend, StoreError> {
     let path = folder.join(FILE);
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(may_create).truncate(false);
-    // It holds the keys with which users come back.
+    // It holds the keys that resume sessions.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(&path).map_err(|error| StoreError::Io { path, error })?;
     FileBackend::new(file).map_err(|error| opened(folder, error))
 }
 
-/// How large the file is.
+/// The size of the file.
 pub fn file_bytes(folder: &Path) -> u64 {
     File::open(folder.join(FILE)).and_then(|file| file.metadata()).map_or(0, |data| data.len())
 }
@@ -473,13 +431,13 @@ pub fn file_bytes(folder: &Path) -> u64 {
 mod tests {
     use super::*;
 
-    fn record(tick: u64) -> Record {
-        Record { tick, bytes: tick.to_le_bytes().repeat(10) }
+    fn record(tick: u64) -> StoredRecord {
+        StoredRecord { tick, bytes: tick.to_le_bytes().repeat(10) }
     }
 
-    fn stretch(from: u64, until: u64, stored_at_s: u64) -> Batch {
+    fn stretch(from: u64, until: u64, stored_at_s: u64) -> Commit {
         let snapshot = Snapshot { tick: from, stored_at_s, bytes: vec![7; 100] };
-        Batch { snapshot: Some(snapshot), records: (from + 1..=until).map(record).collect(), notes: Vec::new() }
+        Commit { snapshot: Some(snapshot), records: (from + 1..=until).map(record).collect(), notes: Vec::new() }
     }
 
     #[test]
@@ -495,7 +453,7 @@ mod tests {
             assert_eq!(summary.snapshots.last(), Some(&(number * 10)));
         }
         assert_eq!(store.summary().unwrap().snapshots, [70, 80, 90]);
-        // Those before 90 ended more than a thousand seconds ago.
+        // Stretches before 90 ended more than a thousand seconds ago.
         store.commit(&stretch(100, 110, 1_900), &retention, 1_901).unwrap();
         assert_eq!(store.summary().unwrap().snapshots, [90, 100]);
         store.commit(&stretch(110, 500, 9_000), &retention, 9_000).unwrap();
@@ -504,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_process_is_told_who_was_first() {
+    fn a_second_process_is_refused_with_the_first_ones_number() {
         let folder = tempfile::tempdir().unwrap();
         let first = Store::open_or_create(folder.path()).unwrap();
         let error = Store::open(folder.path()).unwrap_err().to_string();
@@ -514,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_store_is_refused_with_its_path() {
+    fn a_file_of_another_format_is_refused_with_its_path() {
         let folder = tempfile::tempdir().unwrap();
         let error = Store::open(folder.path()).unwrap_err().to_string();
         assert!(error.contains("there is no world in"), "{error}");
@@ -544,7 +502,7 @@ mod tests {
         let retention = Retention::default();
         store.commit(&stretch(0, 10, 5), &retention, 5).unwrap();
         let notes = vec![("ban/eve".to_owned(), b"1".to_vec())];
-        store.commit(&Batch { notes, ..stretch(10, 30, 6) }, &retention, 6).unwrap();
+        store.commit(&Commit { notes, ..stretch(10, 30, 6) }, &retention, 6).unwrap();
 
         let backup = folder.path().join("backup");
         let summary = store.back_up(&backup).unwrap();
@@ -566,8 +524,8 @@ mod tests {
         for stretch in 0..3 {
             let snapshot = Some(Snapshot { tick: stretch * 1_000, stored_at_s: 0, bytes: vec![7; 20_000] });
             let ticks = stretch * 1_000 + 1..=(stretch + 1) * 1_000;
-            let records = ticks.map(|tick| Record { tick, bytes: vec![1; 100] }).collect();
-            let batch = Batch { snapshot, records, notes: Vec::new() };
+            let records = ticks.map(|tick| StoredRecord { tick, bytes: vec![1; 100] }).collect();
+            let batch = Commit { snapshot, records, notes: Vec::new() };
             store.commit(&batch, &Retention::default(), 0).unwrap();
         }
         let backup = folder.path().join("backup");
@@ -578,7 +536,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn nobody_else_can_read_a_world_or_its_backup() {
+    fn other_users_cannot_read_a_world_or_its_backup() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let (world, backup) = (folder.path().join("world"), folder.path().join("backup"));

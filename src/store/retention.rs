@@ -1,9 +1,8 @@
-//! How much of the past is kept. A snapshot and the records up to the next one are a stretch of the past; whole
-//! stretches go, the oldest first, and the newest always stays: the world needs it.
+//! The bounds of the stored past. A snapshot and the records up to the next one are a stretch. Whole stretches are
+//! removed, the oldest first; the newest always stays.
 
 use redb::{ReadableTable, Table};
 
-/// The bounds of the past.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retention {
     /// Bytes of all snapshots and records. The newest stretch stays even if it is larger.
@@ -25,7 +24,7 @@ struct Stretch {
 }
 
 impl Retention {
-    /// Removes what is beyond the bounds.
+    /// Removes the stretches beyond the bounds.
     pub(super) fn apply(
         &self,
         snapshots: &mut Table<'_, u64, (u64, &'static [u8])>,
@@ -47,7 +46,7 @@ impl Retention {
             kept_from += 1;
         }
         let Some(first) = stretches.get(kept_from) else { return Ok(()) };
-        // The record of the snapshot's own tick led to it, and is not needed to go on from it.
+        // The record of the snapshot's own tick is not needed to continue from it.
         snapshots.retain_in(..first.tick, |_, _| false)?;
         journal.retain_in(..=first.tick, |_, _| false)?;
         sizes.retain_in(..first.tick, |_, _| false)?;
@@ -55,7 +54,7 @@ impl Retention {
     }
 }
 
-/// Oldest first. A stretch ends when the next snapshot is stored.
+/// All stretches, the oldest first. A stretch ends when the next snapshot is stored.
 fn stretches(
     snapshots: &Table<'_, u64, (u64, &'static [u8])>,
     sizes: &Table<'_, u64, u64>,

@@ -43,7 +43,8 @@ impl Echo {
         let (links, inbox) = Links::new(limits);
         let origins = Arc::new(Origins::default());
         let anywhere = (Ipv4Addr::LOCALHOST, 0).into();
-        let listener = quic::Listener::bind(anywhere, certificates.clone(), links.clone(), origins.clone()).unwrap();
+        let listener =
+            quic::QuicListener::bind(anywhere, certificates.clone(), links.clone(), origins.clone()).unwrap();
         let quic = listener.local_addr().unwrap();
         tokio::spawn(listener.run());
 

@@ -75,7 +75,7 @@ test('a row of the crowd is shown where a replica with a display is shown', () =
           const same = [pos.x, pos.y, pos.z, vel.x, vel.y, vel.z].every((told, axis) => told === found[axis]);
           assert.ok(same, `seed ${seed}, tick ${tick}, row ${row}: ${found}, the slow one says ${JSON.stringify(
             { pos, vel })}`);
-          if (slow.get(row)!.replica.course!.hasContacts) walls += 1;
+          if (slow.get(row)!.replica.trajectory!.hasContacts) walls += 1;
           const angle = crowd.data[row * ROW + SHOWN_ANGLE]!;
           if (index < 2) assert.ok(Math.abs(Math.sin((angle - headingOf(rot)) / 2)) < 1e-9,
             `seed ${seed}, tick ${tick}: turned by ${angle}, not ${headingOf(rot)}`);

@@ -1,4 +1,4 @@
-//! Clients that move by themselves: company, load and, in the lab, the users.
+//! Clients that move by themselves: company, load and, in simulations, the users.
 
 use space::workload::Random;
 use space::{DVec3, Time};
@@ -18,7 +18,6 @@ pub enum Behaviour {
     Seek,
     /// Walks where all others of its kind go, and away again.
     Crowd,
-    /// Stands.
     Stand,
 }
 
@@ -32,14 +31,14 @@ impl Behaviour {
     ];
 }
 
-/// A crowd gathers for so long and disperses for as long, in microseconds.
+/// How long a crowd gathers and disperses, in microseconds.
 const GATHERING_US: i64 = 15_000_000;
-/// How quickly a wanderer turns, in radians per second.
+/// How quickly a wandering bot turns, in radians per second.
 const TURN_RATE: f64 = 1.2;
-/// A bot that has not come this far in a second looks for another way, in metres.
+/// A bot that has not come this far in a second tries another way, in metres.
 const STUCK_DISTANCE: f64 = 0.2;
 
-/// A client with a will of its own.
+/// A client that decides for itself.
 #[derive(Clone, Debug)]
 pub struct Bot {
     client: Client,
@@ -48,7 +47,7 @@ pub struct Bot {
     /// Metres per second.
     speed: f64,
     heading: f64,
-    /// Where a wanderer turns to.
+    /// The heading that a wandering bot turns to.
     aim: f64,
     target: DVec3,
     next_choice: Time,
@@ -58,7 +57,7 @@ pub struct Bot {
 }
 
 impl Bot {
-    /// The bot that this seed stands for.
+    /// The bot of this seed.
     pub fn new(settings: ClientSettings, behaviour: Behaviour, speed: f64, seed: u64) -> Bot {
         let mut random = Random::new(seed);
         let heading = f64::from(random.unit()) * std::f64::consts::TAU;
@@ -76,17 +75,15 @@ impl Bot {
         }
     }
 
-    /// The client within.
     pub fn client(&self) -> &Client {
         &self.client
     }
 
-    /// The client within.
     pub fn client_mut(&mut self) -> &mut Client {
         &mut self.client
     }
 
-    /// From now on it stands, or goes on.
+    /// Makes it stand, or go on.
     pub fn freeze(&mut self, is_frozen: bool) {
         self.is_frozen = is_frozen;
     }
@@ -158,7 +155,7 @@ impl Participant for Bot {
     }
 }
 
-/// The short way from one heading to another, in radians.
+/// The shorter way from one heading to another, in radians.
 fn turn_towards(from: f64, to: f64) -> f64 {
     let turn = (to - from).rem_euclid(std::f64::consts::TAU);
     if turn > std::f64::consts::PI { turn - std::f64::consts::TAU } else { turn }

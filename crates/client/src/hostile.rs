@@ -1,4 +1,4 @@
-//! Clients that mean harm: garbage, floods, forged senders and positions, and never reading. A server must not notice.
+//! Hostile clients: garbage, floods, forged senders and positions, and never reading. Other users must not notice them.
 
 use std::collections::VecDeque;
 
@@ -8,29 +8,28 @@ use wire::{Hello, InputStep, Moves, ToServer, VERSION};
 
 use wire::{Channel, Effect, Endpoint, Event, LinkId, Participant};
 
-/// How a hostile client goes about it.
+/// What a hostile client does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malice {
-    /// Bytes that mean nothing.
+    /// Sends random bytes.
     Garbage,
-    /// Messages with a few bits changed.
+    /// Sends messages with a few bits changed.
     Damaged,
-    /// As much as it may before it is dropped.
+    /// Sends as much as it may before it is dropped.
     Flood,
-    /// Wishes that cannot be, numbers from the past and the future, objects that are not there.
+    /// Sends impossible wishes, old and future numbers, and objects that do not exist.
     Forged,
     /// Joins, and never answers.
     Deaf,
 }
 
 impl Malice {
-    /// All there are.
     pub const ALL: [Malice; 5] = [Malice::Garbage, Malice::Damaged, Malice::Flood, Malice::Forged, Malice::Deaf];
 }
 
 /// How often it acts, in microseconds.
 const ACT_US: i64 = 20_000;
-/// Datagrams of a flood at once: 1,000 a second.
+/// Datagrams of a flood at once: 1,000 per second.
 const FLOOD: usize = 20;
 
 /// A hostile client.
@@ -46,7 +45,7 @@ pub struct Hostile {
 }
 
 impl Hostile {
-    /// The one that this seed stands for.
+    /// The hostile client of this seed.
     pub fn new(malice: Malice, nickname: &str, seed: u64) -> Hostile {
         Hostile {
             malice,
@@ -138,7 +137,7 @@ impl Participant for Hostile {
             Event::Opened { from: Endpoint::Link(link), .. } => {
                 self.link = Some(link);
                 self.next_wake = now;
-                // Half of those who send garbage never say hello.
+                // Half of those that send garbage never say hello.
                 if self.malice != Malice::Garbage || self.random.unit() < 0.5 {
                     let hello = self.hello().encode();
                     self.send(Channel::Stream, hello);

@@ -1,6 +1,10 @@
-//! A client: says hello, moves its own avatar at once, and shows the others where they are by now.
+#![doc = include_str!("../README.md")]
 //!
-//! [`bot`] and [`hostile`] are clients with a will of their own.
+//! # How it is made
+//!
+//! The client as a state machine: it says hello, moves its own avatar at once, and predicts the others.
+//!
+//! [`bot`] and [`hostile`] are clients that decide for themselves.
 
 #![forbid(unsafe_code)]
 
@@ -9,6 +13,9 @@ pub mod hostile;
 pub mod others;
 pub mod own;
 pub mod walk;
+
+/// What the API takes and returns.
+pub use {motion, space, wire};
 
 pub use bot::Bot;
 pub use hostile::Hostile;
@@ -25,43 +32,42 @@ use wire::session::ResumeKey;
 use wire::{CollisionShape, Handle, Hello, InputStep, Moves, Refused, State, ToClient, ToServer, VERSION, Welcome};
 
 use self::others::{Others, OthersSettings};
-use self::own::Own;
+use self::own::PredictedAvatar;
 use self::walk::{Ground, Walker};
 use wire::{Channel, Effect, Endpoint, Event, LinkId, Participant};
 
-/// A client's first pings come so often, and later ones so rarely, in microseconds.
+/// How often a client's first pings come, and how rarely later ones, in microseconds.
 const PING_US: [i64; 2] = [200_000, 1_000_000];
-/// Pings that come often.
+/// How many pings come often.
 const QUICK_PINGS: u32 = 8;
-/// What a client wakes up for before it knows the server's tick, in microseconds.
+/// How often a client wakes before it knows the server's tick, in microseconds.
 const FRAME_US: i64 = 33_333;
-/// What others said and the client has not asked for is kept up to so many.
+/// The most lines of chat that are kept.
 const SAID_MAX: usize = 64;
-/// Things of a scene that a client keeps: more than any server sends.
+/// The most fixed objects that a client keeps: more than any server sends.
 const SOLIDS_MAX: usize = 65_536;
-/// A server of several that was not heard for so long is given up for another, in microseconds; one that was greeted may
-/// have to ask the others first.
+/// A server of a cluster that was silent for this long is given up for another, in microseconds. One that was greeted
+/// may have to ask the others first.
 const SILENCE_US: [i64; 2] = [2_000_000, 8_000_000];
-/// Whoever was woken so late has not listened either, in microseconds: that time says nothing about the server.
+/// After a sleep of this length, in microseconds, silence says nothing about the server.
 const ASLEEP_US: i64 = 500_000;
 
-/// How a client presents itself.
+/// Settings of a client.
 #[derive(Clone, Debug)]
 pub struct ClientSettings {
-    /// What it wants to be called.
     pub nickname: String,
-    /// Which avatar it wants.
+    /// An index into the world's avatars.
     pub avatar: u8,
-    /// Whoever asks for a token gets this.
+    /// The join token, if the server asks for one.
     pub token: Vec<u8>,
-    /// How others are shown.
+    /// How others are predicted and shown.
     pub others: OthersSettings,
-    /// Inputs that are repeated in each datagram: so many may be lost in a row, less one.
+    /// Inputs that are repeated in each datagram: one less may be lost in a row.
     pub repeats: usize,
 }
 
 impl ClientSettings {
-    /// The usual ones.
+    /// The default settings with this nickname.
     pub fn named(nickname: &str) -> ClientSettings {
         ClientSettings {
             nickname: nickname.to_owned(),
@@ -82,39 +88,40 @@ pub enum Phase {
     Greeting,
     /// It is in.
     Joined,
-    /// The server said no, or goodbye.
+    /// The server has refused it, or ended its session.
     Ended(Refused),
 }
 
-/// What happened to a client.
+/// Counts since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClientCounts {
-    /// Messages that were none.
+    /// Messages that could not be decoded.
     pub bad: u64,
-    /// State datagrams.
     pub states: u64,
     /// Bodies in them.
     pub bodies: u64,
     /// Bytes of them.
     pub state_bytes: u64,
-    /// Rosters that contradict what was known: always zero with a server that is right.
+    /// Rosters that contradict what was known: zero with a correct server.
     pub contradictions: u64,
     /// Times it was let in again.
     pub resumed: u64,
 }
 
-/// What was said.
+/// A line of chat.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
-    /// By whom; nobody when the server itself spoke.
+pub struct ChatLine {
+    /// `None` when the server itself speaks.
     pub speaker: Option<ObjectId>,
-    /// Its name.
+    /// The speaker's nickname.
     pub name: String,
-    /// What.
     pub text: String,
 }
 
-/// A client.
+/// A client. Its driver calls [`handle`](Participant::handle) for each event of its link and
+/// [`wake`](Participant::wake) when [`next_wake`](Participant::next_wake) has come, and after either carries out what
+/// [`poll`](Participant::poll) returns. Commands such as [`intend`](Client::intend) and [`say`](Client::say) may come
+/// at any time; after a loss of the link, [`next_address`](Client::next_address) says where to connect next.
 #[derive(Clone, Debug)]
 pub struct Client {
     settings: ClientSettings,
@@ -129,7 +136,7 @@ pub struct Client {
     newest_tick: u64,
     ground: Ground,
     solids: Vec<FixedObject>,
-    own: Option<Own>,
+    own: Option<PredictedAvatar>,
     others: Others,
     heard: u16,
     intent: InputStep,
@@ -138,12 +145,12 @@ pub struct Client {
     has_pong: bool,
     next_ping: Time,
     next_wake: Time,
-    said: VecDeque<Said>,
+    said: VecDeque<ChatLine>,
     grabbed: Option<(ObjectId, bool)>,
-    /// Who serves this world, and which of them comes next if this one is silent.
+    /// The servers of this world, and which of them comes next if this one is silent.
     servers: Vec<String>,
     next_server: usize,
-    /// Where it was sent.
+    /// Where it was redirected.
     redirect: Option<String>,
     heard_at: Time,
     effects: VecDeque<Effect>,
@@ -151,7 +158,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Waits for a connection.
+    /// A client without a connection.
     pub fn new(settings: ClientSettings) -> Client {
         Client {
             others: Others::new(settings.others),
@@ -185,7 +192,6 @@ impl Client {
         }
     }
 
-    /// How far it has come.
     pub fn phase(&self) -> &Phase {
         &self.phase
     }
@@ -196,11 +202,11 @@ impl Client {
     }
 
     /// The own avatar.
-    pub fn own(&self) -> Option<&Own> {
+    pub fn own(&self) -> Option<&PredictedAvatar> {
         self.own.as_ref()
     }
 
-    /// Everybody who is heard.
+    /// All objects that are heard.
     pub fn others(&self) -> &Others {
         &self.others
     }
@@ -210,22 +216,22 @@ impl Client {
         self.newest_tick
     }
 
-    /// What it wants from now on, until told otherwise.
+    /// Sets what the user wants from now on.
     pub fn intend(&mut self, step: InputStep) {
         self.intent = step;
     }
 
-    /// Says something to those who are near.
+    /// Says something to users nearby.
     pub fn say(&mut self, text: &str) {
         self.tell(&ToServer::Say { text: text.to_owned() });
     }
 
-    /// Asks to hold something.
+    /// Asks to hold an object.
     pub fn grab(&mut self, object: ObjectId) {
         self.tell(&ToServer::Grab { object });
     }
 
-    /// Lets go.
+    /// Releases what it holds.
     pub fn release(&mut self) {
         self.tell(&ToServer::Release);
     }
@@ -236,23 +242,23 @@ impl Client {
         self.resume_key = None;
     }
 
-    /// The next thing that was said.
-    pub fn next_said(&mut self) -> Option<Said> {
+    /// The next line of chat.
+    pub fn next_said(&mut self) -> Option<ChatLine> {
         self.said.pop_front()
     }
 
-    /// What became of the last grab.
+    /// The answer to the last grab.
     pub fn grabbed(&self) -> Option<(ObjectId, bool)> {
         self.grabbed
     }
 
-    /// Who serves this world, as far as it was told.
+    /// The servers of this world, as far as it was told.
     pub fn servers(&self) -> &[String] {
         &self.servers
     }
 
-    /// Where to connect next: where it was sent, or else to another server of its world; `None` if it knows of no other than
-    /// the one it came to.
+    /// Where to connect next: where it was redirected, or else another server of its world; `None` if it knows of no
+    /// other than the one it came to.
     pub fn next_address(&mut self) -> Option<String> {
         if let Some(address) = self.redirect.take() {
             return Some(address);
@@ -264,12 +270,12 @@ impl Client {
         Some(self.servers[self.next_server].clone())
     }
 
-    /// Whether it was sent to another server.
+    /// Whether it was redirected.
     pub fn is_redirected(&self) -> bool {
         self.redirect.is_some()
     }
 
-    /// Whether it should look for another server.
+    /// Whether it should connect to another server.
     fn is_deserted(&self, now: Time) -> bool {
         let patience_us = match self.phase {
             Phase::Joined => SILENCE_US[0],
@@ -279,17 +285,11 @@ impl Client {
         self.link.is_some() && self.servers.len() > 1 && now - self.heard_at > patience_us
     }
 
-    /// What happened so far.
     pub fn counts(&self) -> ClientCounts {
         self.counts
     }
 
-    /// The server's clock at a moment of the client's.
-    pub fn server_time(&mut self, now: Time) -> Time {
-        self.clock.owner_time(now)
-    }
-
-    /// Where everybody else is shown at a moment of the client's clock.
+    /// Where the others are shown at a moment of the client's clock.
     pub fn show(&mut self, now: Time, shown: &mut Vec<(Handle, Shown)>) {
         let now = self.clock.owner_time(now);
         self.others.show(now, shown);
@@ -308,8 +308,8 @@ impl Client {
             Ok(ToClient::Refused(refused) | ToClient::Closed(refused)) => self.phase = Phase::Ended(refused),
             Ok(ToClient::Scene(scene)) => self.stand(scene),
             Ok(ToClient::Roster(roster)) => self.enroll(roster),
-            // One that overtakes the welcome speaks of handles that are not known yet; those of the last connection meant
-            // other objects.
+            // A datagram that overtakes the welcome has handles that are not known yet; those of the last connection
+            // meant other objects.
             Ok(ToClient::State(_)) if self.phase != Phase::Joined => {}
             Ok(ToClient::State(state)) => {
                 self.counts.state_bytes += bytes.len() as u64;
@@ -319,11 +319,11 @@ impl Client {
                 if self.said.len() == SAID_MAX {
                     self.said.pop_front();
                 }
-                self.said.push_back(Said { speaker, name, text });
+                self.said.push_back(ChatLine { speaker, name, text });
             }
             Ok(ToClient::Servers { addresses }) => {
                 self.servers = addresses;
-                // Not all of those who lose a server go to the same one.
+                // Clients that lose a server spread over the others.
                 let own = self.welcome.as_ref().map_or(0, |welcome| welcome.own.number());
                 self.next_server = (own % self.servers.len().max(1) as u64) as usize;
             }
@@ -332,12 +332,12 @@ impl Client {
                 self.part();
             }
             Ok(ToClient::Grabbed { object, is_held }) => self.grabbed = Some((object, is_held)),
-            // Forms are for those who draw; what a client predicts is solid without them.
+            // Forms are for drawing; what a client predicts is solid without them.
             Ok(ToClient::Forms(_)) => {}
             Ok(ToClient::Pong { asked_us, received_us, replied_us, tick, ticked_us }) => {
                 if !self.has_pong {
-                    // A welcome had to wait for a tick and for others: what it says of the time is forgotten at once,
-                    // for a clock that is off by less than half a second takes long to be put right.
+                    // A welcome had to wait for a tick and for other users. Its time is forgotten at once, as a clock
+                    // that is off by less than half a second takes long to be corrected.
                     self.clock = Clock::new();
                     self.has_pong = true;
                 }
@@ -372,7 +372,7 @@ impl Client {
         self.solids.clear();
         let seconds = f64::from(welcome.tick_us) * 1e-6;
         self.number = self.number.max(welcome.newest);
-        self.own = Some(Own::new(walk::metres(welcome.place), welcome.newest, seconds));
+        self.own = Some(PredictedAvatar::new(walk::metres(welcome.place), welcome.newest, seconds));
         self.others = Others::new(self.settings.others);
         self.heard = 0;
         (self.pings, self.has_pong, self.next_ping) = (0, false, now);
@@ -498,7 +498,7 @@ impl Participant for Client {
         if late > ASLEEP_US {
             self.heard_at = (self.heard_at + late).min(now);
         }
-        // In step with itself, unless it slept for long.
+        // Ticks keep their rhythm, unless the client slept for long.
         let next = self.next_wake + tick_us;
         self.next_wake = if next > now { next } else { now + tick_us };
         if self.is_deserted(now) {
@@ -524,8 +524,8 @@ impl Participant for Client {
     }
 }
 
-/// What stands, as prediction knows it: balls and boxes along the axes, none larger than the solid, for nobody must be
-/// pushed out of where it can be.
+/// A fixed object, as prediction knows it: a ball, or a box along the axes, that is not larger than the solid. So a
+/// prediction is not pushed out of where an object can be.
 fn scene_object(solid: &FixedObject) -> Option<SceneObject> {
     let pos = walk::metres(solid.place);
     let is_turned = solid.turn != space::Turn::IDENTITY;

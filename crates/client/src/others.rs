@@ -1,4 +1,4 @@
-//! Everybody else, as a client sees them: predicted from the last that was heard, off walls included, and shown without
+//! Other objects, as a client sees them: predicted from the last update, bounces off walls included, and shown without
 //! jumps.
 
 use std::collections::BTreeMap;
@@ -21,9 +21,9 @@ use super::walk::{metres, motion_velocity};
 pub struct OthersSettings {
     /// How the shown state follows the predicted one.
     pub convergence: ConvergenceSettings,
-    /// Whether collisions among the others are predicted too, and for how many at most: the price is quadratic.
+    /// For how many objects at most collisions with each other are predicted: the cost is quadratic.
     pub company_max: usize,
-    /// How motion goes on.
+    /// The order of the extrapolation.
     pub algorithm: Algorithm,
 }
 
@@ -37,14 +37,13 @@ impl Default for OthersSettings {
     }
 }
 
-/// One of the others.
+/// One object that is heard.
 #[derive(Clone, Debug)]
-pub struct Other {
-    /// What it was introduced as.
+pub struct OtherObject {
     pub entered: Entered,
-    /// The tick of the roster that introduced it: datagrams of earlier ticks mean another by its handle.
+    /// The tick of the roster that introduced it: in datagrams of earlier ticks its handle meant another object.
     since: u64,
-    /// The tick, place and turn that were heard last.
+    /// The tick, place and turn of the last update.
     pub confirmed: (u64, GridPoint, Turn),
     replica: Replica,
     display: Display,
@@ -57,37 +56,34 @@ pub struct Other {
 #[derive(Clone, Debug)]
 pub struct Others {
     settings: OthersSettings,
-    others: BTreeMap<Handle, Other>,
+    others: BTreeMap<Handle, OtherObject>,
     scene: CollisionScene,
 }
 
 impl Others {
-    /// Nobody yet.
     pub fn new(settings: OthersSettings) -> Others {
         Others { settings, others: BTreeMap::new(), scene: CollisionScene::empty() }
     }
 
-    /// What stands in the way.
+    /// Sets the fixed objects.
     pub fn set_scene(&mut self, scene: CollisionScene) {
         self.scene = scene;
     }
 
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.others.len()
     }
 
-    /// Whether there is nobody.
     pub fn is_empty(&self) -> bool {
         self.others.is_empty()
     }
 
     /// All of them, by handle.
-    pub fn iter(&self) -> impl Iterator<Item = (Handle, &Other)> {
+    pub fn iter(&self) -> impl Iterator<Item = (Handle, &OtherObject)> {
         self.others.iter().map(|(&handle, other)| (handle, other))
     }
 
-    /// Somebody entered. False if the handle was somebody's: then the server is wrong.
+    /// An object entered. False if its handle was in use: then the server is wrong.
     pub fn enter(&mut self, entered: Entered, tick: u64, at: Time, tick_us: u32) -> bool {
         // A ball within the solid: a ball around it would be pushed out of what it stands beside.
         let radius = match &entered.shape {
@@ -97,7 +93,7 @@ impl Others {
         };
         let replica = Replica::new(ReplicaSettings {
             radius: f64::from(radius),
-            // Who meets a wall walks on along it.
+            // An object that meets a wall goes on along it.
             response: Response { restitution: 0.0, ..Response::default() },
             extrapolation_us_max: 1_000_000,
             timeout_us: 5_000_000,
@@ -105,7 +101,7 @@ impl Others {
         });
         let body = Body { place: entered.place, turn: entered.turn, motion: entered.motion, is_elsewhere: true };
         let handle = entered.handle;
-        let mut other = Other {
+        let mut other = OtherObject {
             since: tick,
             confirmed: (tick, entered.place, entered.turn),
             entered,
@@ -118,13 +114,13 @@ impl Others {
         self.others.insert(handle, other).is_none()
     }
 
-    /// Somebody left. False if nobody was there.
+    /// An object left. False if there was none.
     pub fn leave(&mut self, handle: Handle) -> bool {
         self.others.remove(&handle).is_some()
     }
 
-    /// Where somebody was after a tick, which was at `at` by the server's clock; it is `now` by the same. Whoever is not
-    /// known, or newer, is left alone.
+    /// Takes in where an object was after a tick, which was at `at` by the server's clock; it is `now` by the same. A
+    /// body that is not known, or older than the last update, is ignored.
     pub fn hear(&mut self, handle: Handle, body: &Body, tick: u64, at: Time, now: Time, tick_us: u32) {
         if let Some(other) = self.others.get_mut(&handle).filter(|other| tick > other.since && tick > other.confirmed.0)
         {
@@ -132,7 +128,7 @@ impl Others {
         }
     }
 
-    /// Where everybody is shown at a moment of the server's clock.
+    /// Where each object is shown at a moment of the server's clock.
     pub fn show(&mut self, now: Time, shown: &mut Vec<(Handle, Shown)>) {
         shown.clear();
         let Others { settings, others, scene } = self;
@@ -152,7 +148,7 @@ impl Others {
     }
 }
 
-impl Other {
+impl OtherObject {
     #[expect(clippy::too_many_arguments, reason = "a body, its three times, and what predicting needs")]
     fn hear(
         &mut self,
@@ -197,7 +193,7 @@ impl Other {
             return;
         }
         let seen = (vel - last) * (1e6 / (ticks as f64 * f64::from(tick_us)));
-        // Whoever starts, stops or bounces says nothing about what comes next.
+        // A start, stop or bounce says nothing about what comes next.
         let is_kink = seen.length() > ACCELERATION_MAX || vel == DVec3::ZERO;
         let weight = 1.0 - ACCELERATION_KEPT.powi(ticks as i32);
         self.acceleration = if is_kink { DVec3::ZERO } else { self.acceleration * (1.0 - weight) + seen * weight };
@@ -209,7 +205,7 @@ impl Other {
     }
 }
 
-/// The share of an earlier acceleration that is believed after another tick.
+/// The weight of the earlier acceleration after another tick.
 const ACCELERATION_KEPT: f64 = 0.8;
-/// More than this is no turn but an end of motion, in metres per second squared.
+/// A larger change is no turn but an end of motion, in metres per second squared.
 const ACCELERATION_MAX: f64 = 12.0;

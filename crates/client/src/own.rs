@@ -1,8 +1,9 @@
-//! A client's own avatar: moved at once by its own inputs, and corrected by what the server confirms.
+//! A client's own avatar: moved at once by its own inputs, and corrected by what the server confirms (prediction and
+//! reconciliation).
 //!
-//! The server says which input was the last that is in a state. From that state the inputs since are applied again; what
-//! comes out is where the avatar is predicted to be when the newest of them has arrived. A correction is shown little by
-//! little, unless it is a leap.
+//! The server says which input was the last that is in a state. The client applies the later inputs to that state
+//! again; the result is where the avatar will be when the newest of them has arrived. A small correction is shown
+//! gradually, a large one at once.
 
 use std::collections::VecDeque;
 
@@ -12,7 +13,7 @@ use wire::input::is_newer;
 
 use super::walk::{Ground, Walker};
 
-/// Inputs kept at most: two seconds, at 30 a second. What the server has not answered by then it will not.
+/// The most inputs that are kept: two seconds, at 30 per second.
 pub const INPUTS_MAX: usize = 64;
 /// A correction larger than this is shown at once, in metres.
 const SNAP_DISTANCE: f64 = 3.0;
@@ -21,25 +22,25 @@ const CORRECTION_LEFT: f64 = 0.8;
 
 /// The own avatar.
 #[derive(Clone, Debug)]
-pub struct Own {
+pub struct PredictedAvatar {
     confirmed: Walker,
     /// The newest input that is in the confirmed state.
     acknowledged: u32,
-    /// Those that are not, by number.
+    /// Inputs that are not in it yet, by number.
     inputs: VecDeque<(u32, InputStep)>,
     predicted: Walker,
     /// From what is predicted to what is shown.
     correction: DVec3,
     seconds: f64,
-    /// How far the last confirmation was from what had been predicted for it, in metres.
+    /// The distance of the last confirmation from what had been predicted for it, in metres.
     surprise: f64,
 }
 
-impl Own {
-    /// Stands somewhere.
-    pub fn new(pos: DVec3, newest: u32, seconds: f64) -> Own {
+impl PredictedAvatar {
+    /// An avatar at rest.
+    pub fn new(pos: DVec3, newest: u32, seconds: f64) -> PredictedAvatar {
         let walker = Walker::standing(pos);
-        Own {
+        PredictedAvatar {
             confirmed: walker,
             acknowledged: newest,
             inputs: VecDeque::new(),
@@ -50,7 +51,7 @@ impl Own {
         }
     }
 
-    /// Applies an input, and remembers it until the server has answered it.
+    /// Applies an input, and keeps it until the server has answered it.
     pub fn input(&mut self, number: u32, step: InputStep, ground: &Ground) {
         if self.inputs.len() == INPUTS_MAX {
             self.inputs.pop_front();
@@ -60,7 +61,7 @@ impl Own {
         self.correction *= CORRECTION_LEFT;
     }
 
-    /// The server's word: where the avatar was with this input in force.
+    /// Takes in the server's confirmation: where the avatar was after this input.
     pub fn confirm(&mut self, walker: Walker, acknowledged: u16, ground: &Ground) {
         // The number nearest to the last one that ends in these bits.
         let ahead = acknowledged.wrapping_sub(self.acknowledged as u16) as i16;
@@ -82,12 +83,12 @@ impl Own {
         self.predicted = predicted;
     }
 
-    /// The newest inputs, the newest first, at most so many: those that the server may not have.
+    /// The newest `most` inputs, newest first: those that the server may not have.
     pub fn unanswered(&self, most: usize) -> impl Iterator<Item = (u32, InputStep)> + '_ {
         self.inputs.iter().rev().take(most).copied()
     }
 
-    /// Where it is by the last word of the server.
+    /// Where it is by the last confirmation.
     pub fn confirmed(&self) -> &Walker {
         &self.confirmed
     }
@@ -107,7 +108,7 @@ impl Own {
         self.predicted.pos + self.correction
     }
 
-    /// How far the last word of the server was from what had been expected, in metres.
+    /// The distance of the last confirmation from what had been predicted, in metres.
     pub fn surprise(&self) -> f64 {
         self.surprise
     }

@@ -1,5 +1,5 @@
-//! How a client moves its own avatar before the server has answered: as the server does where only the scene is
-//! concerned. Others in the way are the server's business, and what it says is corrected later.
+//! How a client moves its own avatar before the server has answered: as the server does, where only the fixed objects
+//! matter. Other objects in the way are left to the server, and corrected later.
 
 use space::impact::rounded;
 use space::{DVec3, GridPoint, Vec3, snap};
@@ -7,40 +7,38 @@ use wire::CollisionShape;
 use wire::scene::FixedObject;
 use wire::session::Walking;
 
-/// A wall is not touched but approached to this distance, in metres: the world's skin.
+/// A wall is approached to this distance, in metres: the world's skin.
 const SKIN: f64 = 3.0 / 1_024.0;
 /// Directions that one step follows: along a wall, and along the next.
 const SLIDES_MAX: usize = 3;
 
-/// Where a walker is and how it falls.
+/// A walker's state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Walker {
-    /// Metres.
     pub pos: DVec3,
     /// Metres per second; upwards is positive.
     pub vertical: f64,
-    /// Whether it stands on something.
     pub is_grounded: bool,
-    /// Where the server said that it stands: perhaps on something that the client does not take for ground. It does not
+    /// Where the server said that it stands, perhaps on something that the client does not know as ground. It does not
     /// fall from there before it has walked away.
     pub support: Option<DVec3>,
 }
 
 impl Walker {
-    /// Stands somewhere, for certain.
+    /// A walker that the server has confirmed to stand.
     pub fn standing(pos: DVec3) -> Walker {
         Walker { pos, vertical: 0.0, is_grounded: true, support: Some(pos) }
     }
 }
 
-/// How far one walks before what carried one no longer does, in metres.
+/// How far a walker goes before it can fall from what only the server knows, in metres.
 const SUPPORT_REACH: f64 = 0.4;
 
-/// What is known of a world's fixed part, for one walker's solid.
+/// What one walker knows of a world's fixed part.
 #[derive(Clone, Debug, Default)]
 pub struct Ground {
     walking: Walking,
-    /// Obstacles grown by the walker: what is left of it is a point.
+    /// Obstacles grown by the walker's size, so the walker is a point (a Minkowski sum).
     obstacles: Vec<Obstacle>,
     low: DVec3,
     high: DVec3,
@@ -54,7 +52,7 @@ struct Obstacle {
 }
 
 impl Ground {
-    /// The part of a world in which a walker of this shape, an upright capsule or a ball, can be.
+    /// The part of a world for a walker of this shape, an upright capsule or a ball.
     pub fn new(walking: Walking, bounds: [GridPoint; 2], shape: &CollisionShape) -> Ground {
         let (half_height, radius) = upright(shape);
         let [low, high] = bounds.map(|corner| corner.position().as_dvec3());
@@ -62,8 +60,8 @@ impl Ground {
         Ground { walking, obstacles: Vec::new(), low: low + body, high: high - body }
     }
 
-    /// One more thing that stands. Boxes that are turned, and models, are taken for the ball or upright cylinder that
-    /// is inside of them: a client must not feel walls where there are none.
+    /// Adds a fixed object. A turned box or a model is taken for the ball or upright cylinder inside it: a client must
+    /// not feel walls where there are none.
     pub fn add(&mut self, solid: &FixedObject, shape: &CollisionShape) {
         let (half_height, radius) = upright(shape);
         let is_turned = solid.turn != space::Turn::IDENTITY;
@@ -81,7 +79,6 @@ impl Ground {
         self.obstacles.push(Obstacle { pos: solid.place.position().as_dvec3(), half, radius: own + radius });
     }
 
-    /// How avatars walk here.
     pub fn walking(&self) -> &Walking {
         &self.walking
     }
@@ -100,7 +97,7 @@ impl Ground {
         if is_jump && walker.is_grounded {
             vertical = f64::from(self.walking.jump_speed);
         }
-        // Up a step: lift the path, move, lower; worth it only if that gets farther.
+        // Up a step: lift the path, move, lower; kept only if it gets farther.
         let straight = self.slide(walker.pos, level);
         let mut pos = straight;
         let is_short = (straight - walker.pos - level).length() > 1e-6;
@@ -128,7 +125,7 @@ impl Ground {
         Walker { pos: landed, vertical: if is_stopped { 0.0 } else { vertical }, is_grounded, support }
     }
 
-    /// Along a way, and along the surfaces that it meets.
+    /// Moves along a way, and along the surfaces that it meets.
     fn slide(&self, from: DVec3, way: DVec3) -> DVec3 {
         let (mut pos, mut way) = (from, way);
         for _ in 0..SLIDES_MAX {
@@ -141,13 +138,13 @@ impl Ground {
         self.within(pos)
     }
 
-    /// Along a way, up to the first surface.
+    /// Moves along a way, up to the first surface.
     fn advance(&self, from: DVec3, way: DVec3) -> DVec3 {
         let time = self.first_contact(from, way).map_or(1.0, |(time, _)| time);
         self.within(from + way * time)
     }
 
-    /// The share of a way up to the first surface, and where that pushes.
+    /// The share of a way up to the first surface, and its normal.
     fn first_contact(&self, from: DVec3, way: DVec3) -> Option<(f64, DVec3)> {
         let length = way.length();
         if length < 1e-12 {
@@ -184,7 +181,7 @@ fn upright(shape: &CollisionShape) -> (f64, f64) {
     }
 }
 
-/// A place on the grid, in metres.
+/// A grid point in metres.
 pub fn metres(place: GridPoint) -> DVec3 {
     place.position().as_dvec3()
 }
@@ -251,14 +248,14 @@ mod tests {
     }
 
     #[test]
-    fn nobody_leaves_the_world() {
+    fn no_walker_leaves_the_world() {
         let (ground, walker) = plaza();
         let gone = walk(&ground, walker, DVec3::new(0.0, 0.0, -6.0), 400);
         assert!((gone.pos.z + 19.65).abs() < 1e-3, "{gone:?}");
     }
 
     #[test]
-    fn what_carries_is_believed_until_one_walks_away() {
+    fn ground_of_the_server_is_believed_until_the_walker_leaves_it() {
         let (ground, _) = plaza();
         // On a crate that only the server knows.
         let on_crate = Walker::standing(DVec3::new(0.0, 1.9, 0.0));

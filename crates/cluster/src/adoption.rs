@@ -1,12 +1,12 @@
-//! Death: who keeps copies of a dead node's objects adopts them, each object once.
+//! What becomes of a dead node's objects: a node that keeps copies adopts them, each object once.
 //!
-//! A plan without the dead one holds only when its lease has passed (`lease.rs`), so that it moves nothing any more. Then
-//! whoever has copies asks everybody: has somebody this object under a higher number, or under the same one and a lower
-//! name? Who acts by the plan answers with all that it has, and with all that it has had since it acts by this plan, under the
-//! numbers with which that went on. So an object that changes hands between two answers is named by one of them: whoever had
-//! it when it began to act by the plan. What nobody names is adopted, under a higher number.
+//! A plan without the dead node holds only when its lease has passed (`lease.rs`), so that it moves nothing any more.
+//! Then each node with copies asks all others: do you have this object under a higher number of ownership, or under the
+//! same number and with a lower node number? A node that acts by the plan answers with all that it has, and all that it
+//! has had since it acts by this plan, under the numbers with which those objects went on. So an object that changes
+//! hands between two answers is named by one of them. An object that no node names is adopted, under a higher number.
 //!
-//! Copies are let go when everybody says that nobody adopts any more: whoever adopts may die, too.
+//! Copies are dropped when all nodes say that they adopt nothing any more: a node that adopts may die, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,29 +16,29 @@ use wire::cluster::{Named, Piece};
 
 use super::copies::Copies;
 use super::handover::{AGAIN_US, Custody, Leaving, Parcel};
-use super::pieces::Cut;
+use super::long_list::Pieces;
 
-/// What is left of those who died.
+/// What is left of nodes that died.
 #[derive(Clone, Debug, Default)]
 pub struct Adoption {
-    /// Who died, and who has not said yet that it adopts nothing more of theirs.
+    /// Dead nodes, and the nodes that have not said yet that they adopt nothing more of theirs.
     mourned: BTreeMap<NodeId, BTreeSet<NodeId>>,
-    /// Copies of theirs, with the numbers of ownership.
+    /// Copies of their objects, with the numbers of ownership.
     orphans: BTreeMap<ObjectId, (u32, Parcel)>,
     /// What is asked under the present plan, once there is something to ask.
     asking: Option<Asking>,
-    /// What was adopted, until its copies are safe.
+    /// Adopted objects, until their copies are safe.
     adopted: BTreeSet<ObjectId>,
     /// How many were adopted so far.
     pub count: u64,
 }
 
-/// What all others are asked, and what of it they have answered. It stays as it was first asked, also where an answer has made
-/// a part of it needless: so a piece has one meaning for as long as the plan holds.
+/// What all others are asked, and what of it they have answered. It stays as it was first asked, even where an answer
+/// has made a part of it needless: so a piece has one meaning for as long as the plan holds.
 #[derive(Clone, Debug)]
 struct Asking {
-    objects: Cut<Named>,
-    /// Which piece is asked for next; all were when there is none of that number.
+    objects: Pieces<Named>,
+    /// The next piece to ask for; beyond the last, all were asked for.
     next: u32,
     asked_at: Option<Time>,
     answered: BTreeMap<NodeId, BTreeSet<u32>>,
@@ -54,7 +54,7 @@ impl Asking {
         self.answered.get(&node).is_some_and(|answered| answered.len() == self.objects.count() as usize)
     }
 
-    /// One piece for those who have not answered it; when all were asked for, from the beginning after a while.
+    /// One piece for the nodes that have not answered it; after the last, from the beginning after a while.
     fn next(&mut self, now: Time, others: &[NodeId]) -> Option<(Piece, Vec<Named>, Vec<NodeId>)> {
         if self.asked_at.is_none_or(|asked| now - asked >= AGAIN_US) {
             self.next = 0;
@@ -72,7 +72,7 @@ impl Asking {
 }
 
 impl Adoption {
-    /// Whether somebody's objects may still be adopted, by whomever.
+    /// Whether objects of a dead node may still be adopted, by any node.
     pub fn is_mourning(&self) -> bool {
         !self.mourned.is_empty()
     }
@@ -100,7 +100,7 @@ impl Adoption {
         }
     }
 
-    /// Of this piece of what was asked, somebody knows better of these.
+    /// Takes in that a node has newer ownership of these objects of a piece.
     pub(super) fn answered(&mut self, from: NodeId, piece: Piece, known: &[u64]) {
         let Some(asking) = self.asking.as_mut().filter(|asking| asking.objects.count() == piece.count) else { return };
         asking.answered.entry(from).or_default().insert(piece.number);
@@ -115,7 +115,7 @@ impl Adoption {
 }
 
 impl Custody {
-    /// Whose objects it is about to adopt, for all to know.
+    /// The dead nodes whose objects it is about to adopt, for all to know.
     pub fn adopting(&self) -> Vec<NodeId> {
         let is_busy = !self.adoption.orphans.is_empty() || !self.adoption.adopted.is_empty();
         if is_busy { self.adoption.mourned.keys().copied().collect() } else { Vec::new() }
@@ -126,7 +126,7 @@ impl Custody {
         self.adoption.count
     }
 
-    /// Another node says, under the present plan, whose objects it is about to adopt.
+    /// Another node tells, under the present plan, whose objects it is about to adopt.
     pub fn mourn(&mut self, from: NodeId, version: u64, adopting: &[u64]) {
         if version != self.version {
             return;
@@ -140,7 +140,7 @@ impl Custody {
         }
     }
 
-    /// Which of these it has, or has had since it acts by this plan, under a higher number.
+    /// Which of these objects it has, or has had since it acts by this plan, under a higher number.
     pub(super) fn asked(&mut self, from: NodeId, piece: Piece, objects: &[Named]) {
         let knows = |named: &&Named| {
             let Some(object) = ObjectId::new(named.object) else { return false };
@@ -155,13 +155,13 @@ impl Custody {
         self.sends.push_back((from, ToNode::Known { version: self.version, piece, objects }));
     }
 
-    /// Asks about orphans, and adopts those that nobody knows better of.
+    /// Asks about orphans, and adopts those for which no node has newer ownership.
     pub(super) fn adopt(&mut self, now: Time) {
         if !self.adoption.is_mourning() {
             return;
         }
         let others: Vec<NodeId> = self.members.iter().copied().filter(|&node| node != self.me).collect();
-        // What it has itself it need not ask for.
+        // It need not ask about what it has itself.
         let (own, leaving, past) = (&self.own, &self.leaving, &self.past);
         self.adoption.orphans.retain(|object, (seq, _)| {
             let known = own.get(object).map(|own| own.seq).max(leaving.get(object).map(|leaving| leaving.seq));
@@ -183,7 +183,7 @@ impl Custody {
             let asking = asking.get_or_insert_with(|| {
                 let named =
                     |(object, (seq, _)): (&ObjectId, &(u32, Parcel))| Named { object: object.number(), seq: *seq };
-                let objects = Cut::new(orphans.iter().map(named).collect());
+                let objects = Pieces::new(orphans.iter().map(named).collect());
                 Asking { objects, next: 0, asked_at: None, answered: BTreeMap::new() }
             });
             if let Some((piece, objects, asked)) = asking.next(now, &others) {
@@ -213,13 +213,13 @@ impl Custody {
 #[cfg(test)]
 mod tests {
     use super::super::copies::Kept;
-    use super::super::handover::{Keeper, Past};
+    use super::super::handover::{ObjectAccess, Past};
     use super::*;
 
-    /// Finds no place for anything: what was adopted waits.
+    /// Finds no place for anything: adopted objects wait.
     struct Full;
 
-    impl Keeper for Full {
+    impl ObjectAccess for Full {
         fn parcel(&self, _: ObjectId) -> Option<Parcel> {
             None
         }
@@ -233,10 +233,10 @@ mod tests {
         }
     }
 
-    /// The bug that this keeps out: who had copies of more objects than fit into a message asked about all of them in one,
-    /// which nobody could read, and adopted none. Every third question is lost, and every third answer comes twice.
+    /// Keeps out this bug: a node with copies of more objects than fit into a message asked about all of them in one,
+    /// which no node could decode, and adopted none. Every third question is lost, and every third answer comes twice.
     #[test]
-    fn however_many_a_dead_node_had_they_are_adopted() {
+    fn all_objects_of_a_dead_node_are_adopted() {
         const ORPHANS: u64 = 100_000;
         let [one, two, dead] = [1, 2, 3].map(NodeId::new);
         let mut nodes = [one, two].map(|node| Custody::new(node, 0));
@@ -247,7 +247,7 @@ mod tests {
         let parcel = Parcel { object: vec![1], session: Vec::new() };
         kept.objects.extend((1..=ORPHANS).map(|number| (ObjectId::new(number).unwrap(), (1, parcel.clone()))));
         nodes[0].copies.kept.insert(dead, kept);
-        // Of these the other knows better.
+        // The other node has newer ownership of these.
         let better = [5, 70_000].map(|number| ObjectId::new(number).unwrap());
         better
             .iter()

@@ -1,9 +1,9 @@
-//! Which plan holds: plans are numbered, and the next one holds when a majority of the members of the last have accepted
-//! it. One instance of Lamport's synod per number: whoever proposes first asks what was accepted already, and proposes
-//! that again. So there is one plan of each number, whoever proposes and whatever is lost.
+//! Which plan holds. Plans are numbered, and the next one holds when a majority of the members of the last have
+//! accepted it: one instance of Paxos per number. A proposer first asks what was accepted already, and proposes that
+//! again. So there is one plan of each number, whichever nodes propose and whichever messages are lost.
 //!
-//! A member accepts a plan that leaves somebody out only if it has not vouched for that one's lease for long enough
-//! (`lease.rs`); until then it says nothing.
+//! A member accepts a plan that leaves a node out only if it has not vouched for that node's lease for long enough
+//! (`lease.rs`); until then it does not answer.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -11,9 +11,9 @@ use space::{NodeId, Time};
 use wire::ToNode;
 use wire::cluster::{Ballot, Plan};
 
-/// What was said and not answered is said again after so long, in microseconds.
+/// A message that was not answered is sent again after this time.
 const AGAIN_US: i64 = 150_000;
-/// A plan that was accepted here and does not hold after so long is proposed again, in microseconds.
+/// A plan that was accepted here and does not hold after this time is proposed again.
 const STUCK_US: i64 = 700_000;
 
 /// One node's part in agreeing on plans.
@@ -41,7 +41,7 @@ struct Proposal {
 }
 
 impl Agreement {
-    /// A node that knows of this plan. One that belongs to no plan yet knows of an empty one, of number zero.
+    /// A node that knows of this plan. A node that belongs to no plan yet knows of an empty one, of number zero.
     pub fn new(me: NodeId, plan: Plan, now: Time) -> Agreement {
         Agreement {
             me,
@@ -65,12 +65,12 @@ impl Agreement {
         self.learned_at
     }
 
-    /// Whether a next plan was accepted here: then nobody's lease under this one is vouched for any more.
+    /// Whether a next plan was accepted here: then no lease under this one is vouched for any more.
     pub fn is_changing(&self) -> bool {
         self.accepted.is_some()
     }
 
-    /// Whether something is proposed from here.
+    /// Whether this node proposes something.
     pub fn is_proposing(&self) -> bool {
         self.proposal.is_some()
     }
@@ -95,7 +95,7 @@ impl Agreement {
         self.say();
     }
 
-    /// Takes in what another node says; true if another plan holds from now on. `may_accept` judges a plan.
+    /// Takes in a message of another node; true if another plan holds from now on. `may_accept` judges a plan.
     pub fn handle(&mut self, now: Time, from: NodeId, message: &ToNode, may_accept: &dyn Fn(&Plan) -> bool) -> bool {
         let next = self.plan.version + 1;
         let is_member = self.is_member(from) && self.is_member(self.me);
@@ -107,7 +107,7 @@ impl Agreement {
                     let accepted = self.accepted.as_ref().map(|(ballot, plan, _)| (*ballot, plan.clone()));
                     self.sends.push_back((from, ToNode::Promise { slot: next, ballot: *ballot, accepted }));
                 } else {
-                    // It learns that it has to try with a higher one.
+                    // It has to try with a higher ballot.
                     let promise = ToNode::Promise { slot: next, ballot: self.promised, accepted: None };
                     self.sends.push_back((from, promise));
                 }
@@ -146,18 +146,19 @@ impl Agreement {
         false
     }
 
-    /// Says again what was not answered, and takes up what others left undone. What it tells itself arrives at once.
+    /// Repeats what was not answered, and continues what other proposers left unfinished. Messages to itself arrive at
+    /// once.
     pub fn wake(&mut self, now: Time) {
         if let Some(proposal) = &mut self.proposal {
             if now - proposal.since > 4 * STUCK_US {
-                // Somebody else may have a better idea by now.
+                // Another node may have a better proposal by now.
                 self.proposal = None;
             } else if now - proposal.said_at >= AGAIN_US {
                 proposal.said_at = now;
                 self.say();
             }
         } else if let Some((_, plan, since)) = &self.accepted {
-            // Not all at once: of several that wait, the lowest is first.
+            // Not all at once: of several that wait, the lowest number is first.
             let rank = self.plan.members.iter().take_while(|member| member.node < self.me.number()).count() as i64;
             if now - *since > STUCK_US + rank * 2 * AGAIN_US {
                 let plan = plan.clone();
@@ -167,7 +168,7 @@ impl Agreement {
         }
     }
 
-    /// What it wants to say, also to itself.
+    /// The next message, also to itself.
     pub fn poll(&mut self) -> Option<(NodeId, ToNode)> {
         self.sends.pop_front()
     }
@@ -200,7 +201,7 @@ impl Agreement {
         }
     }
 
-    /// With a majority's promises, proposes what was accepted already, or else its own.
+    /// With a majority's promises, proposes what was accepted already, or else its own plan.
     fn proceed(&mut self, now: Time) {
         let majority = self.majority();
         let Some(proposal) = &mut self.proposal else { return };

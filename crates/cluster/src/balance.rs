@@ -1,7 +1,7 @@
-//! What the next plan should be: without those who died, with those who would like to join, and with the load shared.
+//! What the next plan should be: without nodes that died, with nodes that ask to join, and with the load shared.
 //!
-//! Everybody tells its load and where it would cut its fullest leaf in two. One node, the lowest that is heard of, proposes;
-//! where two think that they are that one, agreement sorts it out.
+//! Every node tells its load and where it would cut its fullest leaf in two. The node with the lowest number proposes;
+//! if two believe that they are that node, agreement decides between them.
 
 use std::collections::BTreeMap;
 
@@ -10,21 +10,21 @@ use wire::cluster::{Member, NODES_MAX, Plan, SpaceCut};
 
 use super::territory::{Territory, assign, holders, simplify, split};
 
-/// Load is moved when the busiest has so many times the mean, and so many objects more.
+/// Load is moved when the busiest node has this many times the mean, and this many objects more.
 const UNEVEN: f32 = 1.6;
 const UNEVEN_OBJECTS: f32 = 24.0;
 
 /// What is known of a member.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Load {
+pub struct MemberLoad {
     /// How many objects it owns.
     pub objects: u32,
     /// Where it would cut which leaf.
     pub half: Option<(u32, SpaceCut)>,
 }
 
-/// A plan without these nodes: their leaves go to the least busy of the others. `None` if nobody would be left.
-pub fn without(plan: &Plan, grid: Grid, dead: &[NodeId], loads: &BTreeMap<NodeId, Load>) -> Option<Plan> {
+/// A plan without these nodes: their leaves go to the least busy of the others. `None` if no node would be left.
+pub fn without(plan: &Plan, grid: Grid, dead: &[NodeId], loads: &BTreeMap<NodeId, MemberLoad>) -> Option<Plan> {
     let mut next = plan.clone();
     next.members.retain(|member| !dead.contains(&NodeId::new(member.node)));
     let mut loads: BTreeMap<NodeId, u32> =
@@ -40,12 +40,12 @@ pub fn without(plan: &Plan, grid: Grid, dead: &[NodeId], loads: &BTreeMap<NodeId
     Some(next)
 }
 
-/// So many leaves at most: servers that come and go leave more and more of them, and a plan has to fit into its message.
+/// The most leaves: servers that come and go leave more and more of them, and a plan has to fit into its message.
 const LEAVES_MAX: usize = NODES_MAX;
 
-/// A plan with one more member: it takes half of the busiest one's space; where there are many leaves already, a leaf of who
-/// has the most.
-pub fn with(plan: &Plan, grid: Grid, member: Member, loads: &BTreeMap<NodeId, Load>) -> Plan {
+/// A plan with one more member, which takes half of the busiest node's space; if there are many leaves already, it
+/// takes a leaf of the node that has the most.
+pub fn with(plan: &Plan, grid: Grid, member: Member, loads: &BTreeMap<NodeId, MemberLoad>) -> Plan {
     let mut next = plan.clone();
     let node = NodeId::new(member.node);
     let is_witness = member.is_witness;
@@ -59,7 +59,7 @@ pub fn with(plan: &Plan, grid: Grid, member: Member, loads: &BTreeMap<NodeId, Lo
             simplify(&mut next);
         }
     } else if !is_witness {
-        let mut busiest: Vec<(&NodeId, &Load)> = loads.iter().collect();
+        let mut busiest: Vec<(&NodeId, &MemberLoad)> = loads.iter().collect();
         busiest.sort_by_key(|(_, load)| std::cmp::Reverse(load.objects));
         let halves = busiest.iter().filter_map(|(_, load)| load.half);
         for (leaf, cut) in halves.chain(middles(plan, grid)) {
@@ -71,8 +71,9 @@ pub fn with(plan: &Plan, grid: Grid, member: Member, loads: &BTreeMap<NodeId, Lo
     next
 }
 
-/// A plan in which the busiest gives half of its fullest leaf to the least busy; `None` if all is well.
-pub fn shared(plan: &Plan, grid: Grid, loads: &BTreeMap<NodeId, Load>) -> Option<Plan> {
+/// A plan in which the busiest node gives half of its fullest leaf to the least busy; `None` if the load is even
+/// enough.
+pub fn shared(plan: &Plan, grid: Grid, loads: &BTreeMap<NodeId, MemberLoad>) -> Option<Plan> {
     let nodes = holders(plan);
     if nodes.len() < 2 || Territory::of(plan, grid).leaves.len() >= LEAVES_MAX.min(4 * nodes.len()) {
         return None;
@@ -112,7 +113,8 @@ fn middles(plan: &Plan, grid: Grid) -> Vec<(u32, SpaceCut)> {
     middles.into_iter().map(|(_, leaf, cut)| (leaf, cut)).collect()
 }
 
-/// Where a node would cut: its fullest leaf, across the longer side of what its objects fill, half of them on either side.
+/// Where a node would cut: its fullest leaf, across the longer side of what its objects fill, half of them on either
+/// side.
 pub fn half(territory: &Territory, me: NodeId, places: &[GridPoint]) -> Option<(u32, SpaceCut)> {
     let mut fullest: Option<(usize, u32, Vec<GridPoint>)> = None;
     for (leaf, (owner, block)) in territory.leaves.iter().enumerate() {
@@ -142,10 +144,10 @@ mod tests {
     use super::*;
     use space::Vec3;
 
-    /// The bug that this keeps out: every server that came cut space once more, until no message could hold the plan and
-    /// nobody could join or be left out any more.
+    /// Keeps out this bug: every server that came cut space once more, until no message could hold the plan and no node
+    /// could join or be left out any more.
     #[test]
-    fn a_plan_fits_into_its_message_whoever_comes_and_goes() {
+    fn a_plan_fits_into_its_message_after_many_joins_and_leaves() {
         let grid = Grid::over(Vec3::new(-500.0, 0.0, -500.0), Vec3::new(500.0, 20.0, 500.0)).unwrap();
         let mut plan = super::super::territory::first(NodeId::new(1), "");
         let loads = BTreeMap::new();

@@ -1,12 +1,12 @@
-//! Copies of one's objects at other nodes, in case one dies: sent one message at a time, so that what was acknowledged is
-//! known to be there.
+//! Copies of a node's objects at other nodes, in case it dies: sent one message at a time, so that what was
+//! acknowledged is certainly there.
 //!
-//! Moves are gathered, and each is written down once for all who keep copies; what has changed hands is told at once. What
-//! waits is bounded: every object once, for each of them.
+//! Moves are gathered, and each is written once for all nodes that keep copies; an object that has changed hands is
+//! sent at once. The queue is bounded: every object once, for each of those nodes.
 //!
 //! The next members by number keep the copies. When a plan changes that, the old ones are kept until the new ones are
-//! complete: at every moment somebody has all of it. Then the old ones are told to let go, until they say that they have:
-//! nobody shall adopt from what was true long ago.
+//! complete, so at every moment one node has all of them. Then the old nodes are told to drop theirs, until they say
+//! that they have: no node may adopt from what was true long ago.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -16,40 +16,42 @@ use wire::cluster::{Entries, ReplicaEntry, Replicate};
 
 use super::handover::{AGAIN_US, Parcel};
 
-/// Objects in one message, at most. What is left goes with the next one, as soon as this one is acknowledged.
+/// The most objects in one message. The rest goes with the next one, as soon as this one is acknowledged.
 const ENTRIES_MAX: usize = 512;
-/// And of those that are gone.
+/// The most ended objects in one message.
 const GONE_MAX: usize = 4_096;
-/// Changes are gathered for so long, in microseconds: what a death costs at most, and as much of a node's time as it takes
-/// to tell of everything that moves, this often.
+/// How long changes are gathered. A death costs at most this much, and a node spends time on everything that moves this
+/// often.
 pub const GATHER_US: i64 = 250_000;
 
-/// Copies that one sends, and copies that one keeps.
+/// Copies that a node sends, and copies that it keeps.
 #[derive(Clone, Debug)]
 pub struct Copies {
     me: NodeId,
     wanted: usize,
     version: u64,
-    /// To whom copies are sent.
+    /// The nodes to which copies are sent.
     mirrors: BTreeMap<NodeId, Mirror>,
-    /// What has begun or changed hands since changes were last spread, when that was, and whether anything else has changed.
+    /// What has begun or changed hands since changes were last spread, when that was, and whether anything else has
+    /// changed.
     changed: BTreeSet<ObjectId>,
     told_at: Option<Time>,
     is_behind: bool,
-    /// Of those, who is to have them by the present plan.
+    /// Of those, the nodes that have copies by the present plan.
     holders: Vec<NodeId>,
-    /// Who is to let go of what it has: the number of the message that says so, and when it was last sent.
+    /// Nodes that have to drop their copies: the number of the message that says so, and when it was last sent.
     released: BTreeMap<NodeId, (u64, Option<Time>)>,
-    /// What is kept for others.
+    /// What is kept for other nodes.
     pub(super) kept: BTreeMap<NodeId, Kept>,
 }
 
 /// What one other node has of this one's objects.
 #[derive(Clone, Debug, Default)]
 struct Mirror {
-    /// Acknowledged, with the numbers of ownership.
+    /// Acknowledged objects, with the numbers of ownership.
     holds: BTreeMap<ObjectId, u32>,
-    /// What it does not hold under its present number of ownership, as far as that was sent: of all others only places change.
+    /// Objects that it does not have under their present number of ownership, as far as that was sent: of all others
+    /// only places change.
     fresh: BTreeSet<ObjectId>,
     /// What it is to be told of, in turn, each once.
     queue: VecDeque<ObjectId>,
@@ -64,7 +66,7 @@ struct Mirror {
 struct Pending {
     is_first: bool,
     objects: Vec<ObjectId>,
-    /// Of these, what the receiver did not hold before, with the numbers of ownership under which they were sent.
+    /// Objects that the receiver did not have before, with the numbers of ownership under which they were sent.
     fresh: Vec<(ObjectId, u32)>,
     gone: Vec<u64>,
     since: Time,
@@ -107,7 +109,7 @@ impl Copies {
         }
     }
 
-    /// An object has moved: which, [`Copies::spread`] is told when it is time.
+    /// An object has moved: [`Copies::spread`] is told later which.
     pub(super) fn fall_behind(&mut self) {
         self.is_behind = true;
     }
@@ -127,7 +129,7 @@ impl Copies {
         self.told_at.is_none_or(|told| now - told >= GATHER_US)
     }
 
-    /// Everybody is to hear what has changed, and of these, which have moved, by name.
+    /// Queues what has changed for all nodes, and of these objects the ones that have moved.
     pub(super) fn spread(&mut self, now: Time, moved: impl Iterator<Item = ObjectId>) {
         self.told_at = Some(now);
         self.is_behind = false;
@@ -140,7 +142,7 @@ impl Copies {
         self.queue(&all);
     }
 
-    /// What is new or has changed hands is not gathered: whoever gave it stands still until copies of it are safe.
+    /// What is new or has changed hands is not gathered: the last owner stands still until copies of it are safe.
     pub(super) fn hurry(&mut self) {
         if !self.changed.is_empty() {
             let changed: Vec<ObjectId> = std::mem::take(&mut self.changed).into_iter().collect();
@@ -148,7 +150,7 @@ impl Copies {
         }
     }
 
-    /// Adds to what everybody is to hear, each once.
+    /// Adds to what every node is to be told, each object once.
     fn queue(&mut self, changed: &[ObjectId]) {
         for mirror in self.mirrors.values_mut() {
             mirror.gone.retain(|object| changed.binary_search(object).is_err());
@@ -161,7 +163,7 @@ impl Copies {
         }
     }
 
-    /// Whether all who are to have a copy of an object, under this ownership or a later one, have it.
+    /// Whether all nodes that are to have a copy of an object, under this ownership or a later one, have it.
     pub(super) fn is_safe(&self, object: ObjectId, seq: u32) -> bool {
         let has = |node| self.mirrors.get(node).is_some_and(|mirror| mirror.holds.get(&object) >= Some(&seq));
         self.holders.iter().all(has)
@@ -177,7 +179,7 @@ impl Copies {
         self.holders.iter().filter_map(waits).max().unwrap_or(0)
     }
 
-    /// Whether all who are to have copies have had a copy of everything.
+    /// Whether all nodes that are to have copies have a copy of everything.
     pub fn is_complete(&self) -> bool {
         self.holders.iter().all(|node| self.mirrors.get(node).is_some_and(|mirror| mirror.is_started))
             && self.mirrors.len() == self.holders.len()
@@ -208,7 +210,7 @@ impl Copies {
         self.released.values_mut().for_each(|released| released.1 = None);
     }
 
-    /// Keeps copies for another node, and says up to which number.
+    /// Keeps copies for another node, and returns the number up to which it has them.
     pub(super) fn keep(&mut self, from: NodeId, replicate: &Replicate, members: &[NodeId]) -> Option<(NodeId, ToNode)> {
         if !members.contains(&from) {
             return None;
@@ -228,7 +230,7 @@ impl Copies {
         Some((from, ToNode::Replicated { number: kept.number }))
     }
 
-    /// Another node keeps what it was sent up to this number.
+    /// Another node has what it was sent up to this number.
     pub(super) fn kept(&mut self, by: NodeId, number: u64) {
         self.released.retain(|node, released| *node != by || released.0 > number);
         let Some(mirror) = self.mirrors.get_mut(&by).filter(|mirror| mirror.number == number) else { return };
@@ -249,7 +251,7 @@ impl Copies {
         }
     }
 
-    /// Sends what waits. `now_is` writes down what an object is now, and says under which number of ownership.
+    /// Sends what waits. `now_is` writes what an object is now, and returns its number of ownership.
     pub(super) fn wake(
         &mut self,
         now: Time,
@@ -296,13 +298,13 @@ impl Copies {
     }
 }
 
-/// The number of the first message to whom copies are sent by a plan. Numbers rise, also from one stay to the next: what is late
-/// is known to be.
+/// The number of the first message to a node that gets copies by a plan. Numbers rise, also from one stay to the next,
+/// so late messages are recognised.
 fn first_number(version: u64) -> u64 {
     (version << 32) + 1
 }
 
-/// What is about to be sent. Mostly everybody is to hear of the same: then it is written once.
+/// What is about to be sent. Mostly all nodes are told the same: then it is written once.
 #[derive(Default)]
 struct Draft {
     objects: Vec<ObjectId>,
@@ -330,11 +332,11 @@ impl Draft {
 }
 
 impl Kept {
-    /// Takes copies in. Names rise in both, and mostly all of them are told at once: going along both is cheaper than a search
-    /// for each. What is not met on the way is new.
+    /// Takes copies in. Numbers rise in both lists, and mostly all objects are told at once: a merge is cheaper than a
+    /// search for each. Objects that the merge does not meet are new.
     fn store(&mut self, entries: &Entries) {
         let write = |kept: &mut (u32, Parcel), entry: &ReplicaEntry<'_>| {
-            // What is known already has room for it.
+            // A known copy has its allocation already.
             kept.0 = entry.seq;
             kept.1.object.clear();
             kept.1.object.extend_from_slice(entry.parcel);
@@ -364,9 +366,10 @@ impl Kept {
 mod tests {
     use super::*;
 
-    /// The bug that this keeps out: who gave an object stood for a quarter of a second, while who took it had walked on.
+    /// Keeps out this bug: the last owner of an object stood for a quarter of a second, while the new owner had walked
+    /// on.
     #[test]
-    fn what_has_changed_hands_is_not_gathered() {
+    fn an_object_that_changed_hands_is_copied_at_once() {
         let (now, members) = (Time::from_micros(7), [1, 2].map(NodeId::new));
         let mut copies = Copies::new(members[0], 1);
         let mut sends = VecDeque::new();
@@ -387,10 +390,10 @@ mod tests {
         assert!(copies.is_safe(object, 2));
     }
 
-    /// The bug that this keeps out: whoever had given away more objects than fit into a message, while its copies were not
-    /// acknowledged, said so in one that nobody could read, for ever.
+    /// Keeps out this bug: a node that had given away more objects than fit into a message, while its copies were not
+    /// acknowledged, said so in one that no node could decode, for ever.
     #[test]
-    fn however_many_are_gone_it_is_said() {
+    fn any_number_of_ended_objects_is_told() {
         let members = [1, 2].map(NodeId::new);
         let mut copies = Copies::new(members[0], 1);
         copies.activate(1, &members, std::iter::empty());
@@ -404,7 +407,7 @@ mod tests {
             copies.wake(now, &mut sends, |_, _| None);
             for (_, message) in sends {
                 let Ok(ToNode::Replicate(heard)) = ToNode::decode(&message.encode()) else {
-                    panic!("nobody can read it")
+                    panic!("it cannot be decoded")
                 };
                 gone += heard.gone.len();
                 copies.kept(members[1], heard.number);
@@ -413,10 +416,10 @@ mod tests {
         assert_eq!(gone, all.len());
     }
 
-    /// The bug that this keeps out: who kept copies by an old plan was told to let go once. When that was lost with its
-    /// connection, it had them still when their owner died, and adopted what had been true minutes ago.
+    /// Keeps out this bug: a node that kept copies by an old plan was told once to drop them. When that was lost with
+    /// its connection, it still had them when their owner died, and adopted what had been true minutes ago.
     #[test]
-    fn who_keeps_copies_no_more_is_told_until_it_has_let_go() {
+    fn a_node_is_told_to_drop_its_copies_until_it_has() {
         let [me, old, new] = [1, 3, 2].map(NodeId::new);
         let object = ObjectId::new(9).expect("not zero");
         let (mut copies, mut holder) = (Copies::new(me, 1), Copies::new(old, 0));

@@ -1,14 +1,14 @@
-//! The side that decides: who of others may be where in this node's space.
+//! The side that decides: where objects of other nodes may be in this node's space.
 //!
-//! An ask says where an object is, which of its rooms it keeps and where it would like to go. It replaces all that was
-//! asked for that object before: whoever asks uses from then on only what it keeps, and only the answer to its newest ask.
-//! So what is noted here always covers where the object is, whichever messages are lost, doubled or late.
+//! An ask says where an object is, which of its rooms it keeps and where it would like to go. It replaces what was
+//! asked for that object before: the asking node uses from then on only what it keeps, and only the answer to its
+//! newest ask. So what is noted here always covers where the object is, whichever messages are lost, doubled or late.
 //!
-//! A room is as much of what was asked for as is free. What stands in the way is cut off; what is so close that no cut
-//! parts the two is listed and has to stay while the room is granted, but not twice in a row.
+//! A room is as much of what was asked for as is free. It is cut off at obstacles. An obstacle that is so close that no
+//! cut parts the two is listed, and has to stay while the room is granted, but not twice in a row.
 //!
-//! A room counts where this node decides, and nowhere else: beyond that it is in nobody's way. So whatever is offered to this
-//! node can be taken where it stands. Where this node decides, it has kept that place free; elsewhere, somebody else has.
+//! A room counts where this node decides, and nowhere else. So an object that is offered to this node can be taken
+//! where it stands: here this node has kept that place free, elsewhere another node has.
 
 use std::collections::BTreeMap;
 
@@ -16,27 +16,27 @@ use space::{ObjectId, Time};
 use wire::cluster::{Answer, Ask, Batch, Declared, Granted};
 use world::{GridBox, Guest, PlacedSolid, RoundedBox};
 
-/// Nobody is let closer to another than this, in steps: as settling keeps them.
+/// The least distance between two objects, in steps: the same as in settling.
 const GAP: i32 = 4;
-/// Rooms of one object at most: one in use, one that follows.
+/// The most rooms of one object: one in use, one that follows, and one to spare.
 const ROOMS_MAX: usize = 3;
-/// For so long an object that left is remembered, so that what is late is known to be, in microseconds.
+/// An object that left is remembered for this long, so that late messages about it are recognised.
 const ECHO_US: i64 = 30_000_000;
 
-/// What others have in this node's space.
+/// What objects of other nodes may use in this node's space.
 #[derive(Clone, Debug, Default)]
 pub struct Grants {
-    table: BTreeMap<ObjectId, Held>,
+    table: BTreeMap<ObjectId, Holding>,
 }
 
-/// What one object has here.
+/// What one object may use here.
 #[derive(Clone, Debug)]
-pub struct Held {
+pub struct Holding {
     seq: u32,
     asked: u32,
     standing: Option<PlacedSolid>,
     rooms: Vec<Granting>,
-    /// What it was answered.
+    /// The last answer.
     granted: Option<Granted>,
     /// Whether the last room kept others where they are.
     kept_others: bool,
@@ -54,28 +54,27 @@ struct Granting {
 
 /// What an ask is judged by.
 #[derive(Clone, Copy, Debug)]
-pub struct Ground<'a> {
+pub struct OwnSpace<'a> {
     /// Where this node decides.
     pub home: &'a [GridBox],
-    /// Where it will, but does not yet.
+    /// Where it will decide, but does not yet.
     pub closed: &'a [GridBox],
     /// Its own objects.
     pub own: &'a [PlacedSolid],
 }
 
 impl Grants {
-    /// What the world has to keep its objects out of.
+    /// What the world has to keep its own objects out of.
     pub fn guests(&self, home: &[GridBox]) -> Vec<Guest> {
         self.guests_around(home, None)
     }
 
-    /// What is in the way of an object that is to be put where it stands. Rooms in which it was listed are not: whoever has
-    /// them keeps out of where it stands, and it has to stay there. Nor is a room where others decide: it counts for nothing
-    /// there, and whoever stands there stands with their consent.
+    /// What is in the way of an object that is to be put where it stands. Rooms that list it are not: their objects
+    /// keep out of where it stands, and it has to stay there. Nor are rooms where other nodes decide.
     pub fn guests_around(&self, home: &[GridBox], object: Option<ObjectId>) -> Vec<Guest> {
         let is_here = |block: &GridBox| home.iter().any(|home| home.overlaps(block));
         let is_in_the_way = |room: &&Granting| object.is_none_or(|object| !room.keeps.contains(&object));
-        let guest = |held: &Held| {
+        let guest = |held: &Holding| {
             let standing = held.standing?;
             let rooms = held.rooms.iter().filter(is_in_the_way);
             let rooms: Vec<GridBox> = rooms.flat_map(|room| parts_in(home, room.block)).collect();
@@ -85,70 +84,68 @@ impl Grants {
         self.table.values().filter_map(guest).collect()
     }
 
-    /// Which own objects have to stay where they are.
+    /// Own objects that have to stay where they are.
     pub fn kept(&self) -> impl Iterator<Item = ObjectId> + '_ {
         self.table.values().flat_map(|held| &held.rooms).flat_map(|room| &room.keeps).copied()
     }
 
-    /// How many objects of others are in here.
+    /// How many objects of others are here.
     pub fn len(&self) -> usize {
         self.table.values().filter(|held| held.standing.is_some()).count()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// An object is about to be this node's own: what it had in here, in case that comes to nothing.
-    pub fn take(&mut self, object: ObjectId) -> Option<Held> {
+    /// Takes out what an object had here, as it is about to be this node's own; [`Grants::put_back`] undoes that.
+    pub fn take(&mut self, object: ObjectId) -> Option<Holding> {
         self.table.remove(&object)
     }
 
-    /// It came to nothing.
-    pub fn put_back(&mut self, object: ObjectId, held: Option<Held>) {
+    pub fn put_back(&mut self, object: ObjectId, held: Option<Holding>) {
         self.table.extend(held.map(|held| (object, held)));
     }
 
     /// An own object is another node's now: it stands where it stood.
     pub fn receive(&mut self, standing: PlacedSolid, seq: u32, now: Time) {
         if self.table.get(&standing.object).is_none_or(|held| held.seq < seq) {
-            self.table.insert(standing.object, Held::new(seq, standing, now));
+            self.table.insert(standing.object, Holding::new(seq, standing, now));
         }
     }
 
-    /// Another plan holds: all have to declare anew what they have here.
+    /// Begins another plan: all nodes have to declare anew what they have here.
     pub fn activate(&mut self) {
         for held in self.table.values_mut() {
             (held.is_declared, held.asked, held.granted) = (false, 0, None);
         }
     }
 
-    /// A node declares what it has in here, under the present plan. It has no rooms any more.
+    /// A node declares what it has here, under the present plan. It has no rooms any more.
     pub fn declare(&mut self, declared: &[Declared], now: Time) {
         for one in declared {
             let Some(object) = ObjectId::new(one.object) else { continue };
             if self.table.get(&object).is_some_and(|held| held.seq > one.seq) {
                 continue;
             }
-            let mut held = Held::new(one.seq, standing(object, &one.standing), now);
+            let mut held = Holding::new(one.seq, standing(object, &one.standing), now);
             held.is_declared = true;
             self.table.insert(object, held);
         }
     }
 
-    /// All have declared: what nobody did is not there any more.
+    /// All have declared: what no node has declared is not there any more.
     pub fn complete(&mut self) {
         self.table.retain(|_, held| held.is_declared);
     }
 
-    /// Lets go of what left long ago.
+    /// Forgets what left long ago.
     pub fn wake(&mut self, now: Time) {
         self.table.retain(|_, held| held.standing.is_some() || now - held.changed_at < ECHO_US);
     }
 
     /// Judges an ask; `None` if it is older than what was asked before.
-    pub fn ask(&mut self, ask: &Ask, ground: &Ground<'_>, now: Time) -> Option<Answer> {
+    pub fn ask(&mut self, ask: &Ask, ground: &OwnSpace<'_>, now: Time) -> Option<Answer> {
         let object = ObjectId::new(ask.object)?;
         let answer = |granted| Some(Answer { object: ask.object, seq: ask.seq, asked: ask.asked, granted });
         let known = self.table.get(&object);
@@ -158,7 +155,7 @@ impl Grants {
             Some(std::cmp::Ordering::Equal) => return answer(known.and_then(|held| held.granted.clone())),
             _ => {}
         }
-        // It has rooms of this ownership only, and of those what it keeps.
+        // It has rooms of this ownership only, and of those the ones that it keeps.
         let mut rooms = Vec::new();
         let mut has_kept_others = false;
         if let Some(held) = known {
@@ -168,7 +165,7 @@ impl Grants {
             }
         }
         let stands = ask.standing.map(|stands| standing(object, &stands));
-        let mut held = Held {
+        let mut held = Holding {
             seq: ask.seq,
             asked: ask.asked,
             standing: stands,
@@ -195,13 +192,13 @@ impl Grants {
         answer(granted)
     }
 
-    /// As much of a box as is free, with the object in it; and what has to stay meanwhile. Who is carried is not in its
-    /// carrier's way, nor the other way round.
+    /// As much of a box as is free around the object, and the objects that have to stay meanwhile. An object and its
+    /// holder are not in each other's way.
     fn fit(
         &self,
         (mover, mate): (&PlacedSolid, Option<u64>),
         wanted: GridBox,
-        ground: &Ground<'_>,
+        ground: &OwnSpace<'_>,
         has_kept_others: bool,
     ) -> Option<(GridBox, Vec<PlacedSolid>)> {
         let need = mover.block();
@@ -243,9 +240,9 @@ impl Grants {
     }
 }
 
-impl Held {
-    fn new(seq: u32, standing: PlacedSolid, now: Time) -> Held {
-        Held {
+impl Holding {
+    fn new(seq: u32, standing: PlacedSolid, now: Time) -> Holding {
+        Holding {
             seq,
             asked: 0,
             standing: Some(standing),
@@ -258,7 +255,7 @@ impl Held {
     }
 }
 
-/// What of a room counts: its parts where this node decides.
+/// The parts of a room that count: those where this node decides.
 fn parts_in(home: &[GridBox], room: GridBox) -> impl Iterator<Item = GridBox> + '_ {
     home.iter().filter(move |home| home.overlaps(&room)).map(move |home| home.within(&room))
 }
@@ -287,12 +284,10 @@ fn cut(room: GridBox, need: &GridBox, obstacle: &GridBox) -> Option<GridBox> {
     best.map(|(_, cut)| cut)
 }
 
-/// A solid as it travels.
 pub fn to_wire(standing: &PlacedSolid) -> wire::cluster::StandingSolid {
     wire::cluster::StandingSolid { core: standing.solid.core, radius: standing.solid.radius, at: standing.at }
 }
 
-/// A solid as it arrived.
 pub fn standing(object: ObjectId, wire: &wire::cluster::StandingSolid) -> PlacedSolid {
     PlacedSolid { object, solid: RoundedBox { core: wire.core, radius: wire.radius }, at: wire.at }
 }
@@ -307,13 +302,13 @@ mod tests {
         ObjectId::new(number).unwrap()
     }
 
-    /// Who is listed in a room can become the decider's own while the room is granted. Otherwise it would wait for as long
-    /// as somebody close by rests, perhaps for ever.
+    /// An object that is listed in a room can become the decider's own while the room is granted. Otherwise it would
+    /// wait for as long as another object close by rests, perhaps for ever.
     #[test]
-    fn who_stays_in_a_room_may_change_hands() {
+    fn an_object_listed_in_a_room_may_change_hands() {
         let mut grants = Grants::default();
         let home = [GridBox { low: [0, -4_000, -20_000], high: [20_000, 4_000, 20_000] }];
-        let ground = Ground { home: &home, closed: &[], own: &[] };
+        let ground = OwnSpace { home: &home, closed: &[], own: &[] };
         let solid = RoundedBox { core: [0, 600, 0], radius: 300 };
         let stays = PlacedSolid { object: name(1), solid, at: GridPoint::new(1_000, 0, 0) };
         let moves = PlacedSolid { object: name(2), solid, at: GridPoint::new(600, 0, 460) };
@@ -337,18 +332,18 @@ mod tests {
         let overlaps = |guests: Vec<Guest>| {
             guests.iter().flat_map(Guest::obstacles).any(|(other, at)| solid.overlaps(stays.at, other, at))
         };
-        assert!(in_the_way(grants.guests(&home)), "for everybody else the room is closed");
+        assert!(in_the_way(grants.guests(&home)), "the room is closed to other objects");
         assert!(!overlaps(grants.guests_around(&home, Some(name(1)))));
         assert!(grants.kept().any(|kept| kept == name(1)), "it has to stay");
     }
 
-    /// Somebody at the border is granted a room that reaches back over it, to where something stands that this node does not
-    /// know of and need not. The bug that this keeps out: that thing was offered with its carrier, and there was "no room".
+    /// A granted room reaches back over the border, to where an object stands that this node does not know of and need
+    /// not. Keeps out this bug: that object was offered with its holder, and refused for lack of room.
     #[test]
-    fn a_room_is_in_nobodys_way_where_others_decide() {
+    fn a_room_counts_only_where_its_node_decides() {
         let mut grants = Grants::default();
         let home = [GridBox { low: [0, -4_000, -20_000], high: [20_000, 4_000, 20_000] }];
-        let ground = Ground { home: &home, closed: &[], own: &[] };
+        let ground = OwnSpace { home: &home, closed: &[], own: &[] };
         let solid = RoundedBox { core: [0, 600, 0], radius: 300 };
         let moves = PlacedSolid { object: name(1), solid, at: GridPoint::new(-100, 0, 0) };
         let beyond = PlacedSolid { object: name(2), solid, at: GridPoint::new(-400, 0, 700) };
@@ -373,8 +368,8 @@ mod tests {
         assert!(is_in_the_way(GridPoint::new(400, 0, 700)), "on this side the room is closed");
     }
 
-    /// Whatever is asked for in whatever order: where this node decides no room overlaps a room of another, and none overlaps
-    /// what stands outside it.
+    /// Where this node decides, no room overlaps a room of another object, and none overlaps an object outside it, in
+    /// whatever order rooms are asked for.
     #[test]
     fn rooms_are_kept_apart() {
         for seed in 0..200 {
@@ -395,8 +390,8 @@ mod tests {
                 }
             }
             let (own, others) = all.split_at(6);
-            let ground = Ground { home: &home, closed: &closed, own };
-            // Nobody gets into this space without being known here.
+            let ground = OwnSpace { home: &home, closed: &closed, own };
+            // No object gets into this space without being known here.
             others.iter().for_each(|&other| grants.receive(other, 1, Time::from_micros(0)));
             let mut granted = 0;
             for number in 1..300 {

@@ -1,17 +1,26 @@
-//! Whose an object is, and how it changes hands: in two steps, never lost and never doubled, whichever node or message
-//! dies half-way.
+//! Which node owns an object, and how it changes hands: in two phases, never lost and never doubled, whichever node or
+//! message is lost half-way.
 //!
-//! Every change of hands raises the object's number of ownership, `seq`. Who gives *offers*: from then on it does not touch
-//! the object, and says so again until it hears that the other has *taken* it. Who takes owns it at once, and says so when
-//! its own copies are safe. So between the two there is always one who may move it, or none, and always one who has it.
-//! Who has taken remembers it while the other may still offer: an old offer is answered, never taken again.
+//! ```text
+//! giver                           taker
+//! owns seq 4 ──▶ Offer, seq 5 ──▶ owns seq 5
+//! leaving                         sends copies; when they are safe:
+//! forgets    ◀── Taken, seq 5 ◀── remembers the offer
+//!             ──▶ Closed       ──▶ forgets the offer
+//! ```
 //!
-//! - An offer counts under one plan only. What was on its way when a plan changed is offered anew.
-//! - Whoever is offered to and dies is not asked any more: the giver raises `seq` again and gives to another, or keeps it.
-//!   What the dead one's copies say is then older, and [`adoption`](super::adoption) lets it go. As the dead one may have
-//!   moved it, and have let somebody else come to where it was, the giver takes it up and puts it down where it is free.
-//! - Who holds something is offered with it, and taken with it or not at all. Once taken, each is acknowledged by itself.
-//! - What this needs of a world is a [`Keeper`]: the cluster's is a world, the lab's explorer has one of a few numbers.
+//! Every change of hands raises the object's number of ownership, `seq`. The giver *offers* the object: from then on it
+//! does not touch it, and repeats the offer until it hears that the other node has *taken* it. The taker owns it at
+//! once, and says so when its own copies are safe. So at most one node may move the object, and at least one has it.
+//! The taker remembers the offer while the giver may repeat it: an old offer is answered, never taken again.
+//!
+//! - An offer counts under one plan only. What was under way when a plan changed is offered anew.
+//! - If the taker dies, the giver raises `seq` again and gives the object to another node, or keeps it. The dead node's
+//!   copies are then older, and [`adoption`](super::adoption) drops them. As the dead node may have moved the object,
+//!   and another may have come to where it was, the giver puts it down where there is room.
+//! - An object that holds another is offered with it, and taken with it or not at all. Once taken, each is acknowledged
+//!   by itself.
+//! - What this needs of a world is [`ObjectAccess`]: the cluster's is a world, the explorer's has a few numbers.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -22,14 +31,14 @@ use wire::cluster::{Load, Offer};
 use super::adoption::Adoption;
 use super::copies::Copies;
 
-/// What is said without being answered is said again after so long, in microseconds.
+/// A message that is not answered is repeated after this time.
 pub const AGAIN_US: i64 = 250_000;
-/// So much is offered with one wake at most, for the first time or again: thousands that were adopted for others would fill a link.
+/// The most offers in one wake, first or repeated: thousands that were adopted for others would fill a link.
 const OFFERS_MAX: usize = 512;
-/// A message that was doubled or delayed arrives within this, in microseconds: for so long a closed offer is remembered.
+/// A message that was doubled or delayed arrives within this time: a closed offer is remembered for as long.
 const ECHO_US: i64 = 60_000_000;
 
-/// An object that travels, and what its user comes back with.
+/// An object that travels, and its user's session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parcel {
     /// The object, as worlds exchange them.
@@ -39,15 +48,15 @@ pub struct Parcel {
 }
 
 /// Where objects really are.
-pub trait Keeper {
+pub trait ObjectAccess {
     /// An object as it is now.
     fn parcel(&self, object: ObjectId) -> Option<Parcel>;
-    /// The same, written over what `copy` was before; false if there is no such object.
+    /// Writes an object over `copy`; false if there is no such object.
     fn copy(&self, object: ObjectId, copy: &mut Parcel) -> bool {
         let parcel = self.parcel(object);
         parcel.map(|parcel| *copy = parcel).is_some()
     }
-    /// Puts an object in, exactly where it is or at the nearest free place. False: not now.
+    /// Puts an object in, exactly where it is or at the nearest free place; false if that cannot be now.
     fn put(&mut self, object: ObjectId, parcel: &Parcel, is_exact: bool) -> bool;
     /// What an object holds.
     fn load_of(&self, _object: ObjectId) -> Option<ObjectId> {
@@ -57,20 +66,20 @@ pub trait Keeper {
     fn put_pair(&mut self, _carrier: (ObjectId, &Parcel), _load: (ObjectId, &Parcel)) -> bool {
         false
     }
-    /// Takes an object out, as nobody knows any more whether it may be there.
+    /// Takes an object out, as it may have to be elsewhere.
     fn lift(&mut self, object: ObjectId);
     /// An object has gone to another node, under this number of ownership.
     fn gone(&mut self, object: ObjectId, to: NodeId, seq: u32);
-    /// Who should own an object of this parcel, by the plan.
+    /// The node that should own an object of this parcel, by the plan.
     fn owner_of(&self, parcel: &Parcel) -> Option<NodeId>;
 }
 
 /// An object that is offered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leaving {
-    /// The number that its next ownership has.
+    /// The number of its next ownership.
     pub seq: u32,
-    /// To whom.
+    /// The node that it goes to.
     pub to: NodeId,
     /// As it was when it was first offered.
     pub parcel: Parcel,
@@ -78,11 +87,10 @@ pub struct Leaving {
     pub is_exact: bool,
     /// When it was last offered.
     pub said_at: Option<Time>,
-    /// Whether it was offered at all to whom it is to go to.
+    /// Whether it was offered to that node at all.
     pub was_said: bool,
-    /// What it holds, and who holds it: those two go together while both wait.
+    /// What it holds, and its holder: the two go together while both wait.
     pub load: Option<ObjectId>,
-    /// See above.
     pub carrier: Option<ObjectId>,
 }
 
@@ -94,42 +102,42 @@ impl Leaving {
 
 /// An object that this node may move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Owned {
+pub(super) struct OwnedObject {
     /// The number of its ownership.
     pub seq: u32,
-    /// Whether it has moved since its copies were last to follow.
+    /// Whether it has moved since its copies were last updated.
     pub has_moved: bool,
 }
 
-impl Owned {
-    pub(super) fn new(seq: u32) -> Owned {
-        Owned { seq, has_moved: false }
+impl OwnedObject {
+    pub(super) fn new(seq: u32) -> OwnedObject {
+        OwnedObject { seq, has_moved: false }
     }
 }
 
 /// An object that this node once had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Past {
-    /// The number of ownership under which it went on, or of this node's own if it is no more.
+    /// The number of ownership under which it went on, or this node's own number if it has ended.
     pub seq: u32,
-    /// Who had it before, and may offer it still.
+    /// Its last owner, which may offer it still.
     pub from: Option<NodeId>,
-    /// Since when nobody offers it any more.
+    /// Since when no node offers it any more.
     pub closed_at: Option<Time>,
 }
 
-/// Which objects a node has.
+/// Which objects a node owns.
 #[derive(Clone, Debug)]
 pub struct Custody {
     pub(super) me: NodeId,
-    /// The plan that it acts by, and who belongs to it with objects.
+    /// The plan that it acts by, and that plan's members with objects.
     pub(super) version: u64,
     pub(super) members: Vec<NodeId>,
-    pub(super) own: BTreeMap<ObjectId, Owned>,
+    pub(super) own: BTreeMap<ObjectId, OwnedObject>,
     pub(super) leaving: BTreeMap<ObjectId, Leaving>,
-    /// What was taken and not acknowledged yet: from whom, and under which number.
+    /// What was taken and not acknowledged yet: from which node, and under which number.
     untold: BTreeMap<ObjectId, (NodeId, u32)>,
-    /// What was taken, from whom, as long as that one may still offer it; and when it was last told that it need not.
+    /// What was taken from which node, while that node may still offer it; and when it was last told that it need not.
     before: BTreeMap<ObjectId, (NodeId, Option<Time>)>,
     pub(super) past: BTreeMap<ObjectId, Past>,
     pub(super) copies: Copies,
@@ -163,17 +171,17 @@ impl Custody {
         self.own.contains_key(&object)
     }
 
-    /// What it may move, with the numbers of ownership.
+    /// The objects that it may move, with the numbers of ownership.
     pub fn own(&self) -> impl Iterator<Item = (ObjectId, u32)> + '_ {
         self.own.iter().map(|(&object, own)| (object, own.seq))
     }
 
-    /// What it offers.
+    /// The objects that it offers.
     pub fn leaving(&self) -> impl Iterator<Item = (ObjectId, &Leaving)> {
         self.leaving.iter().map(|(&object, leaving)| (object, leaving))
     }
 
-    /// Whether it has an object, be it that it may not move it any more.
+    /// Whether it has an object, even if it may not move it any more.
     pub fn has(&self, object: ObjectId) -> bool {
         self.own.contains_key(&object) || self.leaving.contains_key(&object)
     }
@@ -190,11 +198,11 @@ impl Custody {
 
     /// An object came into being here.
     pub fn begin(&mut self, object: ObjectId) {
-        self.own.insert(object, Owned::new(1));
+        self.own.insert(object, OwnedObject::new(1));
         self.copies.touch(object);
     }
 
-    /// An object is no more.
+    /// An object has ended.
     pub fn end(&mut self, object: ObjectId, now: Time) {
         if let Some(own) = self.own.remove(&object) {
             self.forget(object, own.seq, now);
@@ -209,9 +217,9 @@ impl Custody {
         }
     }
 
-    /// Offers an object to another node; false if that cannot be now. What was taken is not offered on before its giver
-    /// knows that it was: if this node died in between, the giver would go on with it, and so would the next one.
-    pub fn offer(&mut self, object: ObjectId, to: NodeId, keeper: &dyn Keeper) -> bool {
+    /// Offers an object to another node; false if that cannot be now. A taken object is not offered on before its giver
+    /// knows that it was taken: if this node died in between, both the giver and the next node would own it.
+    pub fn offer(&mut self, object: ObjectId, to: NodeId, keeper: &dyn ObjectAccess) -> bool {
         let is_new_here = |object: &ObjectId| self.before.contains_key(object);
         let load = keeper.load_of(object);
         if to == self.me
@@ -255,7 +263,7 @@ impl Custody {
     }
 
     /// Acts by another plan from now on.
-    pub fn activate(&mut self, version: u64, members: &[NodeId], keeper: &mut dyn Keeper, now: Time) {
+    pub fn activate(&mut self, version: u64, members: &[NodeId], keeper: &mut dyn ObjectAccess, now: Time) {
         let dead: Vec<NodeId> = self.members.iter().copied().filter(|node| !members.contains(node)).collect();
         self.version = version;
         self.members = members.to_vec();
@@ -270,11 +278,11 @@ impl Custody {
         for (object, leaving) in &mut self.leaving {
             leaving.said_at = None;
             if !members.contains(&leaving.to) {
-                // The dead one may have taken it. Whatever it left behind is older than this.
+                // The dead node may have taken it. Its copies are older than this.
                 leaving.seq += 1;
                 leaving.to = self.me;
                 if leaving.is_exact && leaving.was_said {
-                    // It may have moved it, too, and have let somebody else come to where it was.
+                    // The dead node may have moved it, too, and another object may have come to where it was.
                     keeper.lift(*object);
                     leaving.is_exact = false;
                 }
@@ -291,8 +299,8 @@ impl Custody {
         self.settle(keeper);
     }
 
-    /// Takes in what another node says. `may_take` says whether this node may take anything now.
-    pub fn handle(&mut self, now: Time, from: NodeId, message: &ToNode, may_take: bool, keeper: &mut dyn Keeper) {
+    /// Takes in a message of another node. `may_take` says whether this node may take anything now.
+    pub fn handle(&mut self, now: Time, from: NodeId, message: &ToNode, may_take: bool, keeper: &mut dyn ObjectAccess) {
         match message {
             ToNode::Offer(offer) if offer.version == self.version && may_take => self.offered(from, offer, keeper),
             ToNode::Taken { object, seq } => {
@@ -320,8 +328,8 @@ impl Custody {
         }
     }
 
-    /// Says what is due, and looks after what waits.
-    pub fn wake(&mut self, now: Time, keeper: &mut dyn Keeper) {
+    /// Sends what is due, and looks after what waits.
+    pub fn wake(&mut self, now: Time, keeper: &mut dyn ObjectAccess) {
         self.adopt(now);
         self.settle(keeper);
         if self.copies.is_due(now) {
@@ -363,7 +371,7 @@ impl Custody {
         let due = self.leaving.iter().filter(|(_, leaving)| leaving.to != self.me && is_due(leaving));
         let mut due: Vec<ObjectId> = due.map(|(&object, _)| object).collect();
         if due.len() > OFFERS_MAX {
-            // Who has waited longest is first.
+            // The objects that have waited longest are first.
             due.sort_by_key(|object| self.leaving.get(object).and_then(|leaving| leaving.said_at));
             due.truncate(OFFERS_MAX);
         }
@@ -388,19 +396,19 @@ impl Custody {
         }
     }
 
-    /// A connection came back, or a long time has passed: what was said and not answered is said again at once.
+    /// A connection came back, or a long time has passed: repeats at once what was not answered.
     pub fn lose_patience(&mut self) {
         self.leaving.values_mut().for_each(|leaving| leaving.said_at = None);
         self.copies.lose_patience();
         self.adoption.lose_patience();
     }
 
-    /// What it wants to say.
+    /// The next message.
     pub fn poll(&mut self) -> Option<(NodeId, ToNode)> {
         self.sends.pop_front()
     }
 
-    fn offered(&mut self, from: NodeId, offer: &Offer, keeper: &mut dyn Keeper) {
+    fn offered(&mut self, from: NodeId, offer: &Offer, keeper: &mut dyn ObjectAccess) {
         let Some(object) = ObjectId::new(offer.object) else { return };
         if self.untold.contains_key(&object) {
             return;
@@ -436,21 +444,22 @@ impl Custody {
         self.seq(object).or(past).is_some_and(|known| known >= seq)
     }
 
-    /// What was offered is its own from now on.
+    /// An offered object is its own from now on.
     fn take(&mut self, from: NodeId, object: ObjectId, seq: u32) {
         self.taken += 1;
         self.past.remove(&object);
-        self.own.insert(object, Owned::new(seq));
+        self.own.insert(object, OwnedObject::new(seq));
         self.before.insert(object, (from, None));
         self.untold.insert(object, (from, seq));
         self.copies.touch(object);
     }
 
-    fn was_taken(&mut self, now: Time, from: NodeId, object: ObjectId, seq: u32, keeper: &mut dyn Keeper) {
+    fn was_taken(&mut self, now: Time, from: NodeId, object: ObjectId, seq: u32, keeper: &mut dyn ObjectAccess) {
         if self.leaving.get(&object).is_some_and(|leaving| leaving.to == from && leaving.seq == seq) {
             let leaving = self.leaving.remove(&object).expect("it was just looked at");
-            // Under the number that it goes on with: whoever has copies of a dead node's asks this one, perhaps after it asked
-            // the one that has the object now, and before that one had it. Then this one has to know better.
+            // Under the number with which it goes on: a node that has copies of a dead node's may ask this one after it
+            // asked the present owner, and before that one owned the object. Then this node has to know of the newer
+            // ownership.
             self.forget(object, leaving.seq, now);
             keeper.gone(object, from, seq);
         }
@@ -459,7 +468,7 @@ impl Custody {
         }
     }
 
-    /// Says that an object was taken and is safe: again, until that is known to be known.
+    /// Tells a giver that an object was taken and is safe: again, until it is known to know.
     fn tell(&mut self, now: Time, object: ObjectId, from: NodeId, seq: u32) {
         if let Some(before) = self.before.get_mut(&object) {
             before.1 = Some(now);
@@ -467,7 +476,7 @@ impl Custody {
         self.sends.push_back((from, ToNode::Taken { object: object.number(), seq }));
     }
 
-    /// Remembers that it had an object, while somebody may offer it once more.
+    /// Remembers that it had an object, while a node may offer it once more.
     fn forget(&mut self, object: ObjectId, seq: u32, now: Time) {
         let from = self.before.remove(&object).map(|(from, _)| from);
         let closed_at = if from.is_none() { Some(now) } else { None };
@@ -476,8 +485,9 @@ impl Custody {
         self.copies.forget(object);
     }
 
-    /// What was to go to one who died, and what was adopted, goes to whom the plan says; perhaps to this node.
-    fn settle(&mut self, keeper: &mut dyn Keeper) {
+    /// Gives objects that were offered to a dead node, and adopted objects, to the node that owns their place by the
+    /// plan.
+    fn settle(&mut self, keeper: &mut dyn ObjectAccess) {
         let waiting: Vec<ObjectId> =
             self.leaving.iter().filter(|(_, leaving)| leaving.to == self.me).map(|(&object, _)| object).collect();
         for object in waiting {
@@ -496,11 +506,11 @@ impl Custody {
                 }
                 continue;
             }
-            // In the world already, or to be put there.
+            // It is in the world already, or has to be put there.
             if leaving.is_exact || keeper.put(object, &leaving.parcel.clone(), false) {
                 for object in all {
                     let leaving = self.leaving.remove(&object).expect("both wait");
-                    self.own.insert(object, Owned::new(leaving.seq));
+                    self.own.insert(object, OwnedObject::new(leaving.seq));
                     self.copies.touch(object);
                 }
             }
@@ -514,10 +524,10 @@ mod tests {
 
     const NOW: Time = Time::from_micros(0);
 
-    /// Says who should own everything.
+    /// Names the node that should own everything.
     struct Hand(u64);
 
-    impl Keeper for Hand {
+    impl ObjectAccess for Hand {
         fn parcel(&self, _: ObjectId) -> Option<Parcel> {
             Some(Parcel { object: vec![1], session: Vec::new() })
         }
@@ -531,8 +541,8 @@ mod tests {
         }
     }
 
-    /// One gives to two, two gives on to three and dies before one knows. The bug that this keeps out: one took it back under
-    /// the number that three had it under, and both moved it.
+    /// Node 1 gives to 2, which gives to 3 and dies before 1 knows. Keeps out this bug: 1 took the object back under
+    /// the number under which 3 had it, and both moved it.
     fn owners_after_a_death() -> Vec<u64> {
         let object = ObjectId::new(7).unwrap();
         let all: Vec<NodeId> = (1..=3).map(NodeId::new).collect();
@@ -560,15 +570,15 @@ mod tests {
         [0, 2].into_iter().filter(|&index| nodes[index].owns(object)).map(|index| index as u64 + 1).collect()
     }
 
-    /// One gives to two, which dies before one knows; three has its copies. By the next plan one goes on and gives to four,
-    /// while three asks around: four before that has it, one after it has it no more. The bug that this keeps out: neither
-    /// knew better, and three adopted what four had.
+    /// Node 1 gives to 2, which dies before 1 knows; 3 has its copies. By the next plan 1 goes on and gives to 4, while
+    /// 3 asks around: 4 before it has the object, 1 after it has it no more. Keeps out this bug: neither knew of newer
+    /// ownership, and 3 adopted what 4 had.
     fn owners_after_asking_around() -> Vec<u64> {
         let object = ObjectId::new(7).unwrap();
         let all: Vec<NodeId> = (1..=4).map(NodeId::new).collect();
         let mut nodes: Vec<Custody> = all.iter().map(|&node| Custody::new(node, 1)).collect();
         let mut mail: Vec<(usize, usize, ToNode)> = Vec::new();
-        // Who has something to say says it; of the mail, what goes from one to another arrives.
+        // A node sends what it has to send; messages from one node to another arrive.
         let wake = |index: usize, nodes: &mut Vec<Custody>, mail: &mut Vec<(usize, usize, ToNode)>| {
             nodes[index].wake(NOW, &mut Hand(4));
             while let Some((to, message)) = nodes[index].poll() {
@@ -614,7 +624,7 @@ mod tests {
     }
 
     #[test]
-    fn who_gave_something_on_knows_that_it_goes_on() {
+    fn a_giver_knows_the_newer_ownership() {
         assert_eq!(owners_after_asking_around(), [4]);
     }
 
@@ -633,10 +643,10 @@ mod tests {
         custody.owns(object)
     }
 
-    /// The bug that this keeps out: who had adopted thousands that others should have offered all of them at once, again and
-    /// again, until the link was closed for it.
+    /// Keeps out this bug: a node that had adopted thousands of objects for others offered all of them at once, again
+    /// and again, until the link was closed for it.
     #[test]
-    fn however_many_are_offered_it_is_done_in_turn() {
+    fn offers_are_spread_over_wakes() {
         const OBJECTS: u64 = 3_000;
         let (one, two) = (NodeId::new(1), NodeId::new(2));
         let mut custody = Custody::new(one, 0);
@@ -665,7 +675,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_taken_is_not_offered_on_before_its_giver_knows() {
+    fn a_taken_object_is_not_offered_on_before_its_giver_knows() {
         assert_eq!(owners_after_a_death(), [1]);
     }
 }

@@ -1,31 +1,34 @@
-//! How long a node may act: as long as a majority has vouched for it, and no longer.
+//! How long a node may act: as long as a majority supports its lease, and no longer.
 //!
-//! A beat carries its sender's clock; whoever vouches sends that number back. The lease runs from the *sending* of the
-//! beat that the last one of a majority has answered, by the sender's own clock. Whoever has vouched accepts no plan
-//! without that node until so long after that its lease must have passed, by the slower of two clocks. Any majority that
-//! vouches and any that leaves out have a member in common: so who is left out has stopped before.
+//! A heartbeat carries its sender's clock, and a node that supports the sender's lease (a *vouch*) returns that number.
+//! The lease runs from the *sending* of the heartbeat that completed a majority, by the sender's own clock. A node that
+//! has vouched accepts no plan without the sender until the lease must have passed, by the slower of two clocks. Any
+//! majority that vouches and any majority that leaves a node out have a member in common, so a node that is left out
+//! has stopped before.
 //!
-//! Whose lease must have passed is *suspected*, until it is vouched for again; when a majority suspects somebody, a plan
-//! without it is proposed. Whoever hears of such a proposal *renounces* the one that it leaves out, and vouches for it no
-//! more while the present plan holds: so everybody can accept it a lease later. Without that, a plan could be accepted by
-//! some and refused by the rest for ever; and as those who have accepted vouch for nobody, nobody would act again.
+//! A node whose lease must have passed is *suspected*, until it is vouched for again; when a majority suspects a node,
+//! a plan without it is proposed. A node that learns of such a proposal *renounces* the one that it leaves out: it does
+//! not vouch for it while the present plan holds, so every member can accept the plan a lease later. Otherwise some
+//! members could accept a plan and the rest refuse it for ever; and as members that have accepted vouch for none, no
+//! node would act again.
 //!
-//! A plan may be changed while a node knows only the one before: whoever has accepted a next plan vouches for nothing under
-//! the last one, and whoever accepts that somebody is left out has known the last plan for as long as a lease.
+//! A plan may change while a node knows only the one before. So a node that has accepted a next plan vouches for
+//! nothing under the last one, and a node that accepts a plan without a member has known the last plan for as long as a
+//! lease.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use space::{NodeId, Time};
 
-/// How long a lease lasts, in microseconds.
+/// How long a lease lasts.
 pub const LEASE_US: i64 = 1_000_000;
-/// Clocks of two nodes may run differently by up to so much: two in a hundred each.
+/// The clocks of two nodes may differ by this share each.
 pub const DRIFT: f64 = 0.02;
-/// After so long a lease has passed on every clock, in microseconds.
+/// After this time a lease has passed on every clock.
 pub const WAIT_US: i64 = 1_060_000;
-/// How often a node shows that it is alive, in microseconds.
+/// How often a node sends a heartbeat.
 pub const BEAT_US: i64 = 100_000;
-/// And how often at least, however many there are.
+/// The longest time between two heartbeats, however many members there are.
 pub const BEAT_US_MAX: i64 = 300_000;
 
 const _: () = assert!(WAIT_US as f64 * (1.0 - DRIFT) > LEASE_US as f64 * (1.0 + DRIFT), "a lease has passed");
@@ -34,11 +37,11 @@ const _: () = assert!(WAIT_US as f64 * (1.0 - DRIFT) > LEASE_US as f64 * (1.0 + 
 #[derive(Clone, Debug)]
 pub struct Lease {
     me: NodeId,
-    /// By member: when the newest of this node's beats was sent that it has answered, by this node's clock.
+    /// By member: when the newest heartbeat that it has answered was sent, by this node's clock.
     answered: BTreeMap<NodeId, Time>,
     until: Time,
     vouched: BTreeMap<NodeId, Time>,
-    /// Whom it does not vouch for any more under the present plan.
+    /// Nodes for which it does not vouch any more under the present plan.
     renounced: BTreeSet<NodeId>,
 }
 
@@ -59,18 +62,18 @@ impl Lease {
         now < self.until
     }
 
-    /// Until when, by its own clock.
+    /// The end of the lease, by its own clock.
     pub fn until(&self) -> Time {
         self.until
     }
 
-    /// Another plan holds: answers under the last one do not count any more. What is held is held.
+    /// Begins another plan: answers under the last one do not count any more. A lease that is held stays.
     pub fn activate(&mut self) {
         self.answered.clear();
         self.renounced.clear();
     }
 
-    /// A member has answered the beat that was sent at `sent`. It counts from the next [`Lease::renew`] on.
+    /// A member has answered the heartbeat that was sent at `sent`. It counts from the next [`Lease::renew`] on.
     pub fn answer(&mut self, from: NodeId, sent: Time, now: Time, members: &[u64]) {
         if sent > now || !members.contains(&from.number()) {
             return;
@@ -79,12 +82,12 @@ impl Lease {
         *newest = sent.max(*newest);
     }
 
-    /// A node vouches for itself as for anybody else: not while it has accepted a next plan.
+    /// A node vouches for itself as for others: not while it has accepted a next plan.
     pub fn vouch_for_itself(&mut self, now: Time, members: &[u64]) {
         self.answer(self.me, now, now, members);
     }
 
-    /// Counts who has answered: the lease is as long as a majority says.
+    /// Extends the lease to what a majority has answered.
     pub fn renew(&mut self, members: &[u64]) {
         let majority = members.len() / 2 + 1;
         let mut times: Vec<Time> = self.answered.values().copied().collect();
@@ -94,13 +97,13 @@ impl Lease {
         }
     }
 
-    /// Gives up what it holds: it has been left out.
+    /// Gives up the lease: the node has been left out.
     pub fn give_up(&mut self) {
         self.until = Time::from_micros(i64::MIN);
         self.answered.clear();
     }
 
-    /// Whether this node vouches for another, now: not if it has renounced it.
+    /// Vouches for another node now, unless it has renounced it; returns whether it does.
     pub fn vouch(&mut self, node: NodeId, now: Time) -> bool {
         let may_vouch = !self.renounced.contains(&node);
         if may_vouch {
@@ -109,12 +112,12 @@ impl Lease {
         may_vouch
     }
 
-    /// Vouches for a node no more while the present plan holds.
+    /// Stops vouching for a node while the present plan holds.
     pub fn renounce(&mut self, node: NodeId) {
         self.renounced.insert(node);
     }
 
-    /// Whether another's lease has passed for certain. The present plan has been known since `learned`.
+    /// Whether another node's lease has certainly passed. The present plan has been known since `learned`.
     pub fn has_passed(&self, node: NodeId, learned: Time, now: Time) -> bool {
         let vouched = self.vouched.get(&node).copied().unwrap_or(learned).max(learned);
         node != self.me && now - vouched >= WAIT_US
@@ -141,12 +144,12 @@ mod tests {
         assert_eq!(lease.until(), at(400 + LEASE_US));
         lease.answer(NodeId::new(9), at(600), at(700), &members);
         lease.renew(&members);
-        assert_eq!(lease.until(), at(400 + LEASE_US), "nobody asked it");
+        assert_eq!(lease.until(), at(400 + LEASE_US), "it is not a member");
         assert!(!lease.is_held(at(400 + LEASE_US)));
     }
 
     #[test]
-    fn who_is_heard_again_is_suspected_no_more_unless_renounced() {
+    fn a_node_heard_again_is_not_suspected_unless_renounced() {
         let mut lease = Lease::new(NodeId::new(1));
         let other = NodeId::new(2);
         assert!(!lease.has_passed(other, at(0), at(WAIT_US - 1)));

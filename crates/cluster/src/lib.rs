@@ -1,43 +1,49 @@
-//! Many servers that are one world.
+#![doc = include_str!("../README.md")]
 //!
-//! Every point of space has one node that decides who may be there, and every object one that moves it. Who decides where
-//! is written in a numbered plan that a majority has accepted. A node acts while a majority vouches for it, and stops before
-//! anybody takes over what it had.
+//! # How it is made
+//!
+//! A cluster: several servers that share one world.
+//!
+//! ```text
+//! a point of space ──▶ one node that decides which objects may be there     territory, grants, tenancy
+//! an object        ──▶ one node that moves it                               handover, copies, adoption
+//! a plan           ──▶ says who decides where; a majority accepted it       agreement, balance, planning
+//! a lease          ──▶ a node acts only while a majority supports it        lease
+//! ```
 //!
 //! - [`territory`]: a plan's tree as boxes; [`balance`]: what the next plan should be.
 //! - [`agreement`]: which plan holds; [`lease`]: how long a node may act.
-//! - [`grants`] and [`tenancy`]: room for objects in space that others decide about, given and asked for.
-//! - [`handover`], [`copies`], [`adoption`]: whose an object is, and what becomes of it when its node dies.
-//! - [`ghosts`]: who is heard across borders.
+//! - [`grants`] and [`tenancy`]: rooms for objects in space that another node decides about, granted and asked for.
+//! - [`handover`], [`copies`], [`adoption`]: which node owns an object, and what becomes of it when that node dies.
+//! - [`guests`]: objects that are heard across borders.
 //!
-//! A [`Cluster`] is one node's part in it. It owns no world: whoever drives it hands it one. Cut by what it does: `hearing.rs`
-//! takes in what others say, `turn.rs` is a tick, `telling.rs` says what others need, `planning.rs` goes from plan to plan.
-//! What is too long for one message goes in `pieces.rs`.
-//!
-//! When a plan changes, everybody who acts by the new one drops all rooms and declares to everybody else which of its
-//! objects reach into their space. A node decides about space that is new to it when all have declared: then nobody acts
-//! by an older plan any more, and it knows of everything that is there.
+//! When a plan changes, each node that acts by the new one drops all rooms, and declares to all others which of its
+//! objects reach into their space. A node decides about space that is new to it when all have declared: then no node
+//! acts by an older plan any more, and it knows of every object that is there.
 
 #![forbid(unsafe_code)]
 
 pub mod adoption;
 pub mod agreement;
+mod announce;
 pub mod balance;
 pub mod copies;
-pub mod ghosts;
 pub mod grants;
+pub mod guests;
 pub mod handover;
-mod hearing;
 pub mod lease;
-mod part;
-mod pieces;
+mod long_list;
+mod part_of_world;
 mod planning;
-mod telling;
+mod receive;
 pub mod tenancy;
 pub mod territory;
-mod turn;
+mod tick;
 
-pub use part::Part;
+/// What the API takes and returns.
+pub use {space, wire, world};
+
+pub use part_of_world::Part;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -47,26 +53,26 @@ use wire::cluster::{Answer, Beat, Declared, Member, Plan};
 use world::{Border, World};
 
 use self::agreement::Agreement;
+use self::announce::Declaration;
 use self::handover::Custody;
 use self::lease::Lease;
-use self::pieces::Gathering;
-use self::telling::Telling;
+use self::long_list::Gathering;
 use self::territory::{Territory, holders};
 
-/// The bits of an object's name that count what its first node has made. With those of the node they are 52: a name has
-/// to be a whole number in a page, too.
+/// The bits of an object's number that count what its first node has made. With those of the node they are 52: a page
+/// has to hold the number as a whole number.
 pub const NAME_BITS: u32 = 26;
 
-/// How a node takes part.
+/// Settings of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterSettings {
-    /// Its number. It is never used twice, also not by the same machine after a restart; below 2^26.
+    /// Its number, below 2^26. It is never used twice, not even by the same machine after a restart.
     pub node: NodeId,
-    /// Where its clients find it.
+    /// The address for its clients.
     pub address: String,
-    /// Whether it only takes part in votes.
+    /// Whether it has no objects and only takes part in votes.
     pub is_witness: bool,
-    /// How many others keep copies of its objects.
+    /// How many other nodes keep copies of its objects.
     pub copies: usize,
     /// How far a user hears, hysteresis included, in metres.
     pub reach: f32,
@@ -74,37 +80,46 @@ pub struct ClusterSettings {
     pub world: u64,
 }
 
-/// How a node stands with the cluster.
+/// Whether a node belongs to the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// It would like to join.
+    /// It asks to join.
     Joining,
-    /// It belongs to the plan.
+    /// It is a member of the plan.
     Member,
-    /// The others have gone on without it: its objects are theirs now.
+    /// The others have left it out: its objects are theirs now.
     LeftOut,
 }
 
-/// What was sent so far.
+/// Counts of messages since the start, mostly with their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClusterCounts {
-    /// Batches, and their bytes.
     pub batches: (u64, u64),
-    /// Batches that somebody over there needed.
+    /// Batches that the receiver needed.
     pub needed: u64,
-    /// Beats and vouches, and their bytes.
+    /// Heartbeats, and messages that support a lease.
     pub beats: (u64, u64),
-    /// Copies, and their bytes.
     pub copies: (u64, u64),
-    /// Everything else, and its bytes.
+    /// All other messages.
     pub events: (u64, u64),
-    /// Ticks in which it may not act.
+    /// Ticks in which it might not act.
     pub frozen: u64,
-    /// Objects that were offered.
+    /// Objects that were offered to other nodes.
     pub offered: u64,
 }
 
-/// One node's part in a cluster.
+/// One node of a cluster as a state machine. It owns no world: its caller passes the world to each call.
+///
+/// Its methods are of four kinds:
+///
+/// - **In**: [`handle`](Cluster::handle), [`connected`](Cluster::connected) and [`disconnected`](Cluster::disconnected)
+///   take in what other nodes do; [`tick`](Cluster::tick), or [`wake`](Cluster::wake) for a node that takes no steps,
+///   does what is due.
+/// - **Out**: [`poll`](Cluster::poll) returns the next message. Call it after each call of the first kind, until it
+///   returns `None`; and [`count`](Cluster::count) with the bytes of the message.
+/// - **The part that it shares with its server**: [`part_mut`](Cluster::part_mut) has the objects that arrived and
+///   departed, and the sessions that go with them.
+/// - **Getters**: they change nothing.
 #[derive(Clone, Debug)]
 pub struct Cluster {
     settings: ClusterSettings,
@@ -114,17 +129,17 @@ pub struct Cluster {
     lease: Lease,
     custody: Custody,
     part: Part,
-    /// Who has declared under the present plan.
+    /// Nodes that have declared under the present plan.
     declared: BTreeSet<NodeId>,
-    /// What others have declared so far, of those who have not finished.
+    /// The pieces of declarations that are not complete.
     gathered: BTreeMap<NodeId, Gathering<Declared>>,
-    /// To whom it is declaring, how often it has begun to, and when it last said something of it.
-    telling: BTreeMap<NodeId, Telling>,
+    /// Declarations that are being sent, how many were begun, and when something was last sent of each.
+    telling: BTreeMap<NodeId, Declaration>,
     tellings: u64,
     declared_at: BTreeMap<NodeId, Time>,
     heard: BTreeMap<NodeId, (Time, Beat)>,
     candidates: BTreeMap<NodeId, (Member, Time)>,
-    /// Whom its driver can reach.
+    /// Nodes that can be reached.
     reachable: BTreeSet<NodeId>,
     tick: u64,
     beat_at: Option<Time>,
@@ -137,7 +152,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// The first node of a cluster: all of its world's objects are its own.
+    /// The first node of a cluster: it owns all objects of its world.
     pub fn first(settings: ClusterSettings, world: &mut World, now: Time) -> Cluster {
         let plan = territory::first(settings.node, &settings.address);
         let mut cluster = Cluster::new(settings, world, plan, now);
@@ -149,7 +164,7 @@ impl Cluster {
         cluster
     }
 
-    /// One of several nodes that start at once, all with this plan; it has what stands in its space in `world`, and drops
+    /// One of several nodes that start at once with this plan. It owns what stands in its part of `world`, and drops
     /// the rest. Nothing moves until all have declared.
     pub fn founding(settings: ClusterSettings, world: &mut World, plan: Plan, now: Time) -> Cluster {
         let mut cluster = Cluster::new(settings, world, plan, now);
@@ -168,7 +183,7 @@ impl Cluster {
         cluster
     }
 
-    /// A node that would like to join; its world is empty.
+    /// A node that asks to join; its world is empty.
     pub fn joining(settings: ClusterSettings, world: &mut World, now: Time) -> Cluster {
         Cluster::new(settings, world, Plan::default(), now)
     }
@@ -202,12 +217,10 @@ impl Cluster {
         }
     }
 
-    /// Its number.
     pub fn node(&self) -> NodeId {
         self.settings.node
     }
 
-    /// How it stands with the cluster.
     pub fn status(&self) -> Status {
         self.status
     }
@@ -217,37 +230,35 @@ impl Cluster {
         self.agreement.plan()
     }
 
-    /// Who decides where.
+    /// Which node decides where.
     pub fn territory(&self) -> &Territory {
         &self.part.territory
     }
 
-    /// Which objects it has.
+    /// Which objects it owns.
     pub fn custody(&self) -> &Custody {
         &self.custody
     }
 
-    /// What is shared with its neighbours.
+    /// Its part of the world.
     pub fn part(&self) -> &Part {
         &self.part
     }
 
-    /// The same, to be changed by whoever serves users.
     pub fn part_mut(&mut self) -> &mut Part {
         &mut self.part
     }
 
-    /// What was sent so far.
     pub fn counts(&self) -> ClusterCounts {
         self.counts
     }
 
-    /// What was last heard of a member, and when.
+    /// The last heartbeat of a member, and when it arrived.
     pub fn heard_of(&self, node: NodeId) -> Option<&(Time, Beat)> {
         self.heard.get(&node)
     }
 
-    /// Whether it may move its objects: it belongs to the plan, and its lease holds.
+    /// Whether it may move its objects: it is a member, and its lease holds.
     pub fn may_act(&self, now: Time) -> bool {
         self.status == Status::Member && !self.settings.is_witness && self.lease.is_held(now)
     }
@@ -257,12 +268,12 @@ impl Cluster {
         self.status == Status::Member && self.part.closed.is_empty()
     }
 
-    /// By how much its copies may be behind, in microseconds.
+    /// How far its copies may be behind, in microseconds.
     pub fn lag_us(&self, now: Time) -> i64 {
         self.custody.copies.lag_us(now)
     }
 
-    /// Whether all who are to have copies of its objects have had all of them.
+    /// Whether all nodes that are to have copies of its objects have all of them.
     pub fn has_copies(&self) -> bool {
         self.settings.is_witness || self.custody.copies.is_complete()
     }
@@ -273,7 +284,7 @@ impl Cluster {
         self.custody.lose_patience();
     }
 
-    /// Another node cannot be reached any more, as far as one can tell.
+    /// Another node probably cannot be reached any more.
     pub fn disconnected(&mut self, node: NodeId) {
         self.reachable.remove(&node);
     }
@@ -317,7 +328,7 @@ impl Cluster {
     }
 }
 
-/// The border of a world that is all there is, for whoever has no cluster.
+/// The border of a world that has no cluster.
 pub fn whole(grid: Grid) -> Border {
     Border { home: vec![territory::everything(grid)], ..Border::default() }
 }

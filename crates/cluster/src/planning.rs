@@ -1,4 +1,4 @@
-//! Plans: who is taken for dead, what is proposed next, and what changes when another plan holds.
+//! Plans: which nodes are taken for dead, what is proposed next, and what changes when another plan holds.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,17 @@ use wire::ToNode;
 use wire::cluster::{Beat, Member, NODES_MAX, Plan};
 use world::World;
 
-use super::balance::{self, Load};
+use super::balance::{self, MemberLoad};
 use super::lease::WAIT_US;
-use super::part::Keep;
+use super::part_of_world::Keep;
 use super::territory::{Territory, holders};
 use super::{Cluster, Status};
 
-/// A node that was not heard of for so long is not the one that proposes, in microseconds.
+/// A node that was not heard of for this long is not the one that proposes.
 const QUIET_US: i64 = 700_000;
-/// Whoever asked to join so long ago has given up, in microseconds.
+/// A node that asked to join this long ago has given up.
 const CANDIDATE_US: i64 = 3_000_000;
-/// Load is shared when the plan has held for so long, in microseconds.
+/// Load is shared when the plan has held for this long.
 const STEADY_US: i64 = 3_000_000;
 
 impl Cluster {
@@ -32,7 +32,7 @@ impl Cluster {
             && next.version == plan.version + 1
             && self.is_member(from)
         {
-            // Sooner or later everybody has to be able to accept what is proposed.
+            // Sooner or later all members have to be able to accept what is proposed.
             left_out(next).into_iter().for_each(|node| self.lease.renounce(node));
         }
         let (lease, learned) = (&self.lease, self.agreement.learned_at());
@@ -45,7 +45,7 @@ impl Cluster {
         self.agree_with_itself(now, world);
     }
 
-    /// Carries what agreement says: to others, and to itself at once.
+    /// Carries the messages of agreement: to others, and to itself at once.
     pub(super) fn agree_with_itself(&mut self, now: Time, world: &mut World) {
         while let Some((to, message)) = self.agreement.poll() {
             if to == self.settings.node {
@@ -91,14 +91,15 @@ impl Cluster {
         self.beat_at = None;
     }
 
-    /// When all have declared, what is new to this node is its to decide about.
+    /// When all have declared, this node decides about space that is new to it.
     pub(super) fn complete(&mut self) {
         if self.others().iter().all(|node| self.declared.contains(node)) {
             self.part.complete();
         }
     }
 
-    /// Whose lease has passed, as far as it knows. Who slept has not listened, and says nothing.
+    /// Members whose lease has passed, as far as this node knows. A node that was suspended has not listened, and names
+    /// none.
     pub(super) fn suspects(&self, now: Time) -> Vec<u64> {
         if now - self.awake_since < WAIT_US {
             return Vec::new();
@@ -120,7 +121,7 @@ impl Cluster {
         if self.status != Status::Member || self.agreement.is_proposing() || self.agreement.is_changing() {
             return;
         }
-        // The lowest that is heard of, and that is not about to be left out.
+        // The lowest number that is heard of and is not about to be left out.
         let is_dead = |node: NodeId| self.suspected_by(node) > self.plan().members.len() / 2;
         let is_heard = |node: NodeId| self.heard.get(&node).is_some_and(|(at, _)| now - *at < QUIET_US);
         let members: Vec<NodeId> = self.members().into_iter().map(NodeId::new).collect();
@@ -130,8 +131,11 @@ impl Cluster {
         let dead: Vec<NodeId> = members.into_iter().filter(|&node| is_dead(node)).collect();
         let plan = self.plan().clone();
         let learned = self.agreement.learned_at();
-        let loads: BTreeMap<NodeId, Load> =
-            self.heard.iter().map(|(&node, (_, beat))| (node, Load { objects: beat.load, half: beat.half })).collect();
+        let loads: BTreeMap<NodeId, MemberLoad> = self
+            .heard
+            .iter()
+            .map(|(&node, (_, beat))| (node, MemberLoad { objects: beat.load, half: beat.half }))
+            .collect();
         if !dead.is_empty() {
             if let Some(next) = balance::without(&plan, self.grid, &dead, &loads) {
                 self.agreement.propose(now, next);
@@ -148,7 +152,7 @@ impl Cluster {
             return;
         }
         self.candidates.retain(|_, (_, at)| now - *at < CANDIDATE_US);
-        // Whoever comes when there are as many as can be waits until somebody goes.
+        // If there are as many members as can be, a new one waits until another leaves.
         let has_room = plan.members.len() < NODES_MAX;
         if let Some((member, _)) = self.candidates.values().next().filter(|_| has_room) {
             self.agreement.propose(now, balance::with(&plan, self.grid, member.clone(), &loads));

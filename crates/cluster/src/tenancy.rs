@@ -1,11 +1,11 @@
-//! The side that asks: rooms for one's own objects in space that other nodes decide about.
+//! The side that asks: rooms for own objects in space that other nodes decide about.
 //!
-//! For each object and each decider there is one ask at a time; it is repeated until it is answered. Meanwhile the object
-//! moves within the rooms that it has kept. What comes near a border asks some ticks ahead, so that a walk across it is
-//! not held up by the way to the other node and back.
+//! For each object and each decider there is one ask at a time, which is repeated until it is answered. Meanwhile the
+//! object moves within the rooms that it has kept. An object that comes near a border asks some ticks ahead, so that
+//! the round trip to the other node does not hold it up.
 //!
-//! Who carries something and what it carries move as one: their rooms may overlap. So when the one lets go of the other, both
-//! give back what they had, and neither changes hands alone before the decider knows.
+//! A holder and what it holds move as one: their rooms may overlap. When it lets go, both give back what they had, and
+//! neither changes hands alone before the decider knows.
 
 use std::collections::BTreeMap;
 
@@ -16,34 +16,35 @@ use world::{GridBox, PlacedSolid, Room};
 use super::grants::{standing, to_wire};
 use super::territory::Territory;
 
-/// How far ahead rooms are asked for, in ticks: a round trip, and as long again.
+/// How far ahead rooms are asked for, in ticks: two round trips.
 pub const AHEAD_TICKS: u32 = 8;
-/// When what is left of a room is less than this, in ticks, the next one is asked for.
+/// The next room is asked for when less than this is left of the last one, in ticks.
 pub const SOON_TICKS: u32 = 4;
-/// An ask that was not answered is repeated after so many ticks.
+/// An ask that was not answered is repeated after this many ticks.
 const AGAIN_TICKS: u64 = 2;
-/// After a refusal it is asked again after so many ticks.
+/// After a refusal, a room is asked for again after this many ticks.
 const REFUSED_TICKS: u64 = 2;
-/// Who does not need its rooms any more gives them back after so many ticks.
+/// Rooms that are not needed any more are given back after this many ticks.
 const IDLE_TICKS: u64 = 10;
-/// That an object is no more is said every so many ticks until it is heard, and so often at most.
+/// How often a decider is told that an object has ended, until it answers; and how many times at most.
 const PARTING_TICKS: u64 = 8;
 const PARTINGS_MAX: u32 = 64;
-/// A decider is asked so much in one tick at most: a batch is a datagram, and one that is too long is lost. Who is left asks in
-/// the next tick.
+/// The most asks to one decider in one tick: a batch is a datagram, and one that is too long is lost. The rest follows
+/// in the next tick.
 const ASKS_MAX: usize = 1_024;
 
-/// All rooms of this node's objects, and what was asked for.
+/// The rooms of this node's objects, and what was asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Tenancies {
     table: BTreeMap<(ObjectId, NodeId), Tenancy>,
-    /// Objects that are no more, as long as a decider may keep room for them: what it is told, when, and how often.
+    /// Objects that have ended, while a decider may keep room for them: what it is told, when that was last sent, and
+    /// how often.
     parting: BTreeMap<(ObjectId, NodeId), (Ask, u64, u32)>,
     /// Counts all asks, so that a later one has a higher number, whatever was forgotten in between.
     asked: u32,
-    /// Who is first to ask in the next tick, if not all could in the last one.
+    /// The first to ask in the next tick, if there were too many in the last one.
     first: Option<(ObjectId, NodeId)>,
-    /// Ticks that objects stood at a border because they had no room, for the measure.
+    /// Ticks that objects stood at a border without a room, for measurements.
     pub waited_ticks: u64,
     /// Asks that were answered with a room, and all that were answered.
     pub granted: (u64, u64),
@@ -53,30 +54,29 @@ pub struct Tenancies {
 struct Tenancy {
     rooms: Vec<(u32, Room)>,
     waiting: Option<(Ask, u64)>,
-    /// The decider knows that the object is there.
+    /// Whether the decider knows that the object is there.
     is_known: bool,
     refused_at: Option<u64>,
     used_at: u64,
-    /// Whoever had the object before may have had room there: the decider is to hear once what this one needs.
+    /// Whether the object's last owner may have had room there: the decider has to be told once what this node needs.
     is_owed: bool,
-    /// What it held, or who held it, when it last asked.
+    /// What it held, or its holder, when it last asked.
     mate: Option<ObjectId>,
-    /// With whose rooms its own may overlap, as far as the decider knows.
+    /// The object whose rooms may overlap its own, as far as the decider knows.
     shared: Option<ObjectId>,
 }
 
 /// An own object that may need room.
 #[derive(Clone, Copy, Debug)]
 pub struct Tenant {
-    /// Where it is.
     pub standing: PlacedSolid,
-    /// The number of its ownership.
+    /// How often the object has changed hands.
     pub seq: u32,
     /// Where it may want to be within [`SOON_TICKS`].
     pub soon: GridBox,
-    /// And within [`AHEAD_TICKS`].
+    /// Where it may want to be within [`AHEAD_TICKS`].
     pub ahead: GridBox,
-    /// What it holds, or who holds it.
+    /// What it holds, or its holder.
     pub mate: Option<ObjectId>,
 }
 
@@ -92,7 +92,7 @@ impl Tenancies {
         rooms
     }
 
-    /// For whom something was asked, by name: few, of all objects.
+    /// The objects for which something was asked: few of all.
     pub fn objects(&self) -> Vec<ObjectId> {
         let mut objects: Vec<ObjectId> = self.table.keys().map(|(object, _)| *object).collect();
         objects.dedup();
@@ -108,7 +108,7 @@ impl Tenancies {
         })
     }
 
-    /// Another plan holds: nothing that was granted counts any more.
+    /// Begins another plan: nothing that was granted counts any more.
     pub fn activate(&mut self) {
         self.table.clear();
         self.parting.clear();
@@ -121,7 +121,7 @@ impl Tenancies {
         }
     }
 
-    /// An object is no more: who kept room for it is told. `seq` is the number of its last ownership.
+    /// An object has ended: the deciders that keep room for it are told. `seq` is the number of its last ownership.
     pub fn part(&mut self, object: ObjectId, seq: u32) {
         let all = (object, NodeId::new(0))..=(object, NodeId::new(u64::MAX));
         let deciders: Vec<NodeId> = self.table.range(all).map(|((_, decider), _)| *decider).collect();
@@ -149,7 +149,7 @@ impl Tenancies {
         tick: u64,
     ) -> BTreeMap<NodeId, Vec<Ask>> {
         let mut asks: BTreeMap<NodeId, Vec<Ask>> = BTreeMap::new();
-        // However many nodes there are, few are near.
+        // Few nodes are near, however many there are.
         let all = tenants.iter().map(|tenant| tenant.ahead.with(&tenant.standing.block()));
         let near = all.reduce(|all, one| all.with(&one)).unwrap_or_default();
         let near: Vec<(NodeId, GridBox)> =
@@ -168,7 +168,7 @@ impl Tenancies {
             tenants.iter().map(|tenant| (tenant.standing.object, tenant)).collect();
         let Tenancies { table, asked, waited_ticks, first, .. } = self;
         let mut left = None;
-        // Whoever could not ask in the last tick is first in this one.
+        // Objects that could not ask in the last tick are first in this one.
         for is_behind in [false, true] {
             table.retain(|key, tenancy| {
                 let (object, decider) = key;
@@ -201,7 +201,7 @@ impl Tenancies {
         asks
     }
 
-    /// An answer. Only that to the newest ask counts.
+    /// Takes in an answer. Only the answer to the newest ask counts.
     pub fn answer(&mut self, from: NodeId, answer: &Answer, seq: Option<u32>, tick: u64) {
         let Some(object) = ObjectId::new(answer.object) else { return };
         if self.parting.get(&(object, from)).is_some_and(|(ask, _, _)| ask.asked == answer.asked) {
@@ -238,7 +238,7 @@ impl Tenancies {
 }
 
 impl Tenancy {
-    /// What is to be asked for now.
+    /// What to ask for now.
     fn next(
         &mut self,
         tenant: &Tenant,
@@ -258,7 +258,7 @@ impl Tenancy {
         }
         let block = tenant.standing.block();
         let touches = leaves.iter().any(|leaf| leaf.overlaps(&block));
-        // Is there a wall soon?
+        // Does it lack room soon?
         let needed = leaves.iter().filter(|leaf| leaf.overlaps(&tenant.soon)).map(|leaf| leaf.within(&tenant.soon));
         let is_moving = tenant.soon != block.grown(8).even();
         let lacks = needed.map(|part| is_within(part, &self.rooms)).any(|is_covered| !is_covered);
@@ -284,12 +284,12 @@ impl Tenancy {
         self.is_owed = false;
         *asked += 1;
         if wants {
-            // Of the rooms it has, those that it is in.
+            // Of the rooms that it has, keep those that it is in.
             self.rooms.retain(|(_, room)| room.block.overlaps(&block));
             if self.rooms.len() > 2 {
                 self.rooms.remove(0);
-                // Only where it stands, or all of its rooms, is kept free for it. Whoever is not within what is left keeps none,
-                // and stands until the answer comes.
+                // Either all of its rooms or only its place is kept free for it. An object that is not within the rest
+                // keeps no room, and stands until the answer comes.
                 let mut parts = leaves.iter().filter(|leaf| leaf.overlaps(&block)).map(|leaf| leaf.within(&block));
                 if !parts.all(|part| is_within(part, &self.rooms)) {
                     self.rooms.clear();
@@ -314,7 +314,7 @@ impl Tenancy {
         Some(ask)
     }
 
-    /// Whether it is worth to be remembered.
+    /// Whether it has to be remembered.
     fn is_of_use(&self, tenant: &Tenant, leaves: &[&GridBox]) -> bool {
         self.waiting.is_some()
             || self.is_owed
@@ -325,7 +325,7 @@ impl Tenancy {
     }
 }
 
-/// Whether a box is within rooms, taken together.
+/// Whether a box is within the union of rooms.
 fn is_within(part: GridBox, rooms: &[(u32, Room)]) -> bool {
     let rest = |parts: Vec<GridBox>, room: &Room| parts.iter().flat_map(|part| part.without(&room.block)).collect();
     rooms.iter().fold(vec![part], |parts, (_, room)| rest(parts, room)).is_empty()
@@ -338,10 +338,10 @@ mod tests {
 
     use super::*;
 
-    /// The bug that this keeps out: when a plan gave another node the space in which thousands stood, all of them asked in one
-    /// tick, in a datagram that was too long to be sent, and again two ticks later.
+    /// Keeps out this bug: a plan gave another node the space in which thousands of objects stood. All of them asked in
+    /// one tick, in a datagram that was too long to be sent, and again two ticks later.
     #[test]
-    fn however_many_need_room_all_ask_in_turn() {
+    fn asks_are_spread_over_ticks() {
         let (me, decider) = (NodeId::new(1), NodeId::new(2));
         let leaf = GridBox { low: [0; 3], high: [1_000_000; 3] };
         let territory = Territory { leaves: vec![(decider, leaf)] };
@@ -354,7 +354,7 @@ mod tests {
         let tenants: Vec<Tenant> = (1..=5_000).map(tenant).collect();
         let mut tenancies = Tenancies::default();
         let mut heard = std::collections::BTreeSet::new();
-        // Nobody answers.
+        // No ask is answered.
         for tick in 1..=5 {
             let asks = tenancies.ask(me, &tenants, &territory, tick).remove(&decider).unwrap();
             assert!(asks.len() <= ASKS_MAX);

@@ -1,7 +1,7 @@
-//! Who decides about which part of space: a plan's tree, cut by cut, as boxes.
+//! Which node decides about which part of space: a plan's tree, cut by cut, as boxes.
 //!
 //! Planes are even, so that boxes have their centres on the grid. The outermost boxes reach beyond the world's bounds:
-//! nobody is nowhere.
+//! every point has a decider.
 
 use space::{Grid, GridPoint, NodeId};
 use wire::cluster::{Member, Plan, SpaceCut};
@@ -9,13 +9,13 @@ use world::GridBox;
 
 /// How far space goes on beyond the world's bounds, in steps.
 const BEYOND: i32 = 8_192;
-/// No side of a leaf is shorter, in steps: some people abreast.
+/// No side of a leaf is shorter, in steps: room for some people abreast.
 pub const SIDE_MIN: i32 = 6 * 1_024;
 
 /// The leaves of a plan, in its order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Territory {
-    /// Who decides, and where.
+    /// The decider and the box of each leaf.
     pub leaves: Vec<(NodeId, GridBox)>,
 }
 
@@ -31,7 +31,7 @@ pub fn first(node: NodeId, address: &str) -> Plan {
     Plan { version: 1, members: vec![member], cuts: vec![SpaceCut::Leaf(node.number())] }
 }
 
-/// A plan of several nodes with about as much space each: for a cluster that starts at once.
+/// A plan of several nodes with about as much space each, for a cluster that starts at once.
 pub fn even(members: Vec<Member>, grid: Grid) -> Plan {
     let nodes: Vec<u64> = members.iter().filter(|member| !member.is_witness).map(|member| member.node).collect();
     let (low, high) = (grid.low(), grid.high());
@@ -105,7 +105,7 @@ pub fn simplify(plan: &mut Plan) {
     }
 }
 
-/// Where in the list of cuts a leaf is.
+/// Where a leaf is in the list of cuts.
 fn leaf_at(plan: &Plan, leaf: usize) -> usize {
     let leaves = plan.cuts.iter().enumerate().filter(|(_, cut)| matches!(cut, SpaceCut::Leaf(_)));
     leaves.map(|(at, _)| at).nth(leaf).unwrap_or(plan.cuts.len())
@@ -133,7 +133,7 @@ impl Territory {
         Territory { leaves }
     }
 
-    /// Who decides about a place; on a border, the lower leaf.
+    /// The decider of a place; on a border, that of the lower leaf.
     pub fn owner(&self, at: GridPoint) -> Option<NodeId> {
         let point = GridBox::around(at, [0; 3]);
         self.leaves.iter().find(|(_, block)| block.contains(&point)).map(|(node, _)| *node)

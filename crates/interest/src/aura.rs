@@ -1,77 +1,76 @@
-//! How far an object hears, and how far it is heard.
+//! Auras: an object's focus and nimbus (Benford and Fahlén).
 
 use space::{Slot, Spheres, SpheresError};
 
-/// An object's aura: its *focus* is how far it hears, its *nimbus* how far it is heard.
+/// An object's aura: it hears to the distance *focus* and is heard to the distance *nimbus*.
 ///
-/// One object hears another when the distance of their centres is less than the first one's focus and the second one's
-/// nimbus together. With an equal focus and nimbus that is the overlap of two spheres, and both hear each other.
+/// One object hears another if the distance of their centres is less than the first one's focus plus the second one's
+/// nimbus. With focus equal to nimbus that is the overlap of two spheres, and both hear each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aura {
     pub(crate) focus: f32,
     pub(crate) nimbus: f32,
 }
 
-/// What an object that hears nobody has for a focus, and one that nobody hears for a nimbus: no sum with it is positive.
+/// The focus of an object that hears nothing and the nimbus of one that is not heard: no sum with it is positive.
 const NOTHING: f32 = f32::NEG_INFINITY;
 
 impl Aura {
-    /// No focus and no nimbus reaches farther, in metres: with hysteresis it still fits into a world.
+    /// The largest focus or nimbus, in metres: times any hysteresis it fits into a world.
     pub const LIMIT: f32 = Spheres::LIMIT / Aura::HYSTERESIS_MAX;
-    /// No pair is let go at more than so many times the distance at which it was joined.
+    /// The largest hysteresis.
     pub const HYSTERESIS_MAX: f32 = 10.0;
-    /// At how many times that distance it is let go, where nobody says otherwise.
+    /// The default hysteresis: a subscription ends at this multiple of the distance at which it begins.
     pub const HYSTERESIS: f32 = 1.1;
 
-    /// An aura that hears as far as it is heard.
+    /// An aura with equal focus and nimbus.
     pub const fn new(radius: f32) -> Aura {
         Aura { focus: radius, nimbus: radius }
     }
 
-    /// An aura that hears to one distance and is heard to another.
     pub const fn one_sided(focus: f32, nimbus: f32) -> Aura {
         Aura { focus, nimbus }
     }
 
-    /// An aura that hears and that nobody hears: a spectator.
+    /// The aura of a spectator, which is not heard.
     pub const fn only_hears(focus: f32) -> Aura {
         Aura { focus, nimbus: NOTHING }
     }
 
-    /// An aura that is heard and hears nobody: a thing.
+    /// The aura of a thing, which does not hear.
     pub const fn only_heard(nimbus: f32) -> Aura {
         Aura { focus: NOTHING, nimbus }
     }
 
-    /// Widened by how far its object gets in a time.
+    /// The aura, widened by how far its object can move in `horizon_ticks`.
     ///
-    /// An update that is sent now is seen up to a horizon later. If all auras are widened by it, and nobody moves farther
-    /// per tick than it said, two objects are joined at least `horizon_ticks` before their plain auras meet. Too wide
-    /// costs traffic, too narrow costs a late meeting.
+    /// If all auras are widened by it and no object exceeds its `speed_max` per tick, two objects are connected at
+    /// least `horizon_ticks` before their plain auras meet: longer than an update takes to arrive. Too wide costs
+    /// traffic, too narrow late meetings.
     #[must_use]
     pub fn widened(self, speed_max: f32, horizon_ticks: u32) -> Aura {
         let way = f64::from(speed_max) * f64::from(horizon_ticks);
-        // Outward, by more than the test of distances can round: its error is some units in the last place of the reach.
+        // Rounded outward by more than the test of distances can round.
         let wide = |radius: f32| ((f64::from(radius) + way) * (1.0 + f64::from(f32::EPSILON) * 16.0)) as f32;
         Aura { focus: wide(self.focus), nimbus: wide(self.nimbus) }
     }
 
-    /// How far it hears; `None` if it hears nobody.
+    /// How far it hears; `None` if it hears nothing.
     pub fn focus(self) -> Option<f32> {
         (self.focus != NOTHING).then_some(self.focus)
     }
 
-    /// How far it is heard; `None` if nobody hears it.
+    /// How far it is heard; `None` if it is not.
     pub fn nimbus(self) -> Option<f32> {
         (self.nimbus != NOTHING).then_some(self.nimbus)
     }
 
-    /// The aura in which what was joined stays so.
+    /// Both times a factor, the hysteresis.
     pub(crate) fn scaled(self, factor: f32) -> Aura {
         Aura { focus: self.focus * factor, nimbus: self.nimbus * factor }
     }
 
-    /// The radius of a sphere outside of which nobody is heard and nobody hears, whoever they are.
+    /// The radius of a sphere that covers focus and nimbus.
     pub(crate) fn reach(self) -> f32 {
         self.focus.max(self.nimbus).max(0.0)
     }
@@ -87,35 +86,27 @@ impl Aura {
     }
 }
 
-/// A number of an aura.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AuraField {
-    /// How far it hears.
     Focus,
-    /// How far it is heard.
     Nimbus,
 }
 
-/// Why a change was refused. Nothing has changed then.
+/// Why a change was refused. A refused change has no effect.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum AuraError {
-    /// A focus or nimbus that no object can have.
+    /// A focus or nimbus out of range.
     #[error("{}: `{}` is {value}, expected 0 to 1e8 metres", slot_name(.slot), field.name())]
     OutOfRange {
         /// The object, or `None` for one about to be inserted.
         slot: Option<Slot>,
-        /// Which of its numbers.
         field: AuraField,
-        /// What was given.
         value: f32,
     },
-    /// A hysteresis that makes no sense.
+    /// A hysteresis out of range.
     #[error("`hysteresis` is {value}, expected 1 to 10")]
-    Hysteresis {
-        /// What was given.
-        value: f32,
-    },
-    /// A place that no world has, or an object that is not there.
+    Hysteresis { value: f32 },
+    /// A position out of range, or an unknown slot.
     #[error(transparent)]
     Spheres(#[from] SpheresError),
 }

@@ -1,14 +1,13 @@
-//! Who overlaps whom, kept up to date by what began and what ended: what relations and groups are made from.
+//! The intersection graph, updated with the pairs that began and ended. Relations and groups are computed from it.
 
 use space::{Pair, Slot, Spheres};
 
 use crate::lists::Lists;
-use crate::radix;
 
 /// The intersection graph of a world: objects are its vertices, overlapping pairs its edges.
 ///
 /// ```
-/// use interest::Graph;
+/// use kinesphere_interest::Graph;
 /// use space::{Pair, Slot};
 ///
 /// let mut graph = Graph::new();
@@ -23,22 +22,20 @@ pub struct Graph {
     pairs: usize,
     began: Vec<Pair>,
     ended: Vec<Pair>,
-    /// How often it was updated.
     updates: u64,
     /// Scratch: every change from both ends, sorted.
     changes: Vec<u64>,
-    scratch: Vec<u64>,
     list: Vec<Slot>,
 }
 
-/// A change as one of its two objects sees it, in one number: whose list, which entry, and whether it is to be there.
-/// An end sorts before a beginning, as a slot may change hands within a tick.
+/// A change of one list, in one number: the list's owner, the entry, and whether it begins. An end sorts before a
+/// beginning, as a slot may be given to another object within a tick.
 #[derive(Clone, Copy, Debug)]
 struct Change(u64);
 
-/// So many pairs are taken in at once: a crowd of thousands that appears in one tick has millions.
+/// The most pairs that are applied at once, which bounds the scratch memory.
 const PORTION: usize = 1 << 19;
-/// So many changes of a list are made one by one.
+/// Up to this many changes of one list are made one by one.
 const FEW: usize = 4;
 
 impl Graph {
@@ -51,17 +48,15 @@ impl Graph {
             ended: Vec::new(),
             updates: 0,
             changes: Vec::new(),
-            scratch: Vec::new(),
             list: Vec::new(),
         }
     }
 
-    /// Takes in what changed since the last tick: first what ended, then what began. That is what
-    /// [`Kinesphere::began`](space::Kinesphere::began) and `ended` tell, and [`PairChanges`](space::PairChanges) for any
-    /// other broad phase.
+    /// Applies the pairs that ended since the last tick and then those that began.
+    /// [`Kinesphere::began`](space::Kinesphere::began) and `ended` return them, and [`PairChanges`](space::PairChanges)
+    /// for any other broad phase.
     ///
-    /// A pair that ended without having been there, or began while it was, changes nothing; nor does an object with
-    /// itself, or a slot that no world has.
+    /// Pairs that change nothing are ignored, and so are pairs of an object with itself and of invalid slots.
     pub fn update(&mut self, began: &[Pair], ended: &[Pair]) {
         self.updates += 1;
         self.began.clear();
@@ -79,14 +74,14 @@ impl Graph {
             self.apply();
         }
         if is_large {
-            // Each portion noted its own in order.
+            // They are sorted within each portion only.
             self.began.sort_unstable();
             self.ended.sort_unstable();
         }
         self.pairs = self.pairs + self.began.len() - self.ended.len();
     }
 
-    /// Who overlaps an object, ascending.
+    /// The objects that overlap an object, ascending.
     #[inline]
     pub fn neighbours(&self, slot: Slot) -> &[Slot] {
         self.lists.get(slot.row())
@@ -97,7 +92,6 @@ impl Graph {
         self.neighbours(one).binary_search(&other).is_ok()
     }
 
-    /// How many pairs there are.
     pub fn pairs(&self) -> usize {
         self.pairs
     }
@@ -112,24 +106,24 @@ impl Graph {
         &self.began
     }
 
-    /// The pairs that the last update took away, ascending. A pair may be in both lists: other objects then are behind
-    /// its slots.
+    /// The pairs that the last update removed, ascending. A pair may be in both lists, if its slots were given
+    /// to other objects.
     pub fn ended(&self) -> &[Pair] {
         &self.ended
     }
 
-    /// How often it was updated: who follows what began and ended notices that they missed something.
+    /// The number of updates, by which a follower notices that it missed one.
     pub(crate) fn updates(&self) -> u64 {
         self.updates
     }
 
-    /// Fetches the neighbours of some objects into the cache.
+    /// Prefetches the neighbours of some objects.
     pub(crate) fn fetch(&self, slots: impl Iterator<Item = Slot> + Clone) {
         self.lists.fetch(slots.map(Slot::row));
     }
 
     fn apply(&mut self) {
-        radix::sort(&mut self.changes, &mut self.scratch);
+        self.changes.sort_unstable();
         let changes = std::mem::take(&mut self.changes);
         self.lists.fetch(changes.iter().map(|&change| Change(change).owner().row()));
         for own in changes.chunk_by(|&one, &other| Change(one).owner() == Change(other).owner()) {
@@ -138,7 +132,7 @@ impl Graph {
         self.changes = changes;
     }
 
-    /// Makes a few changes of one list where they are.
+    /// Makes a few changes of one list in place.
     fn change_entries(&mut self, changes: &[u64]) {
         for change in changes.iter().map(|&change| Change(change)) {
             let (owner, other) = (change.owner(), change.other());
@@ -159,7 +153,7 @@ impl Graph {
         }
     }
 
-    /// Merges changes of one list into it. Each list is written once, however many of its entries change.
+    /// Merges many changes of one list into it, and writes it once.
     fn change_list(&mut self, changes: &[u64]) {
         let owner = Change(changes[0]).owner();
         let old = self.lists.get(owner.row());
@@ -224,8 +218,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is claimed to have begun and ended, the graph is the set that the changes make, and says which
-        /// of them were changes.
+        /// For any updates, the graph is the set that they make, and `began` and `ended` are the changes of the set.
         #[test]
         fn a_graph_is_a_set_of_pairs(updates in prop::collection::vec((any_pairs(), any_pairs()), 0..20)) {
             let (mut graph, mut set) = (Graph::new(), BTreeSet::new());
@@ -247,9 +240,9 @@ mod tests {
         }
     }
 
-    /// More than is taken in at once, backwards: what began and what ended is told in order all the same.
+    /// More than a portion, in reverse order: `began` and `ended` are sorted all the same.
     #[test]
-    fn millions_of_pairs_are_taken_in_by_portions() {
+    fn millions_of_pairs_are_applied_by_portions() {
         let count = 1_100;
         let all: Vec<Pair> = (0..count).flat_map(|a| (a + 1..count).map(move |b| Pair::of_rows(a, b))).collect();
         assert!(all.len() > PORTION);
@@ -262,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_that_no_world_has_is_ignored() {
+    fn an_invalid_slot_is_ignored() {
         let mut graph = Graph::new();
         graph.update(&[Pair::of_rows(1, u32::MAX), Pair::of_rows(3, 3)], &[Pair::of_rows(3, 3)]);
         assert_eq!((graph.pairs(), graph.rows()), (0, 0));

@@ -1,15 +1,18 @@
-//! Many short sorted lists in one piece of memory, one per row.
+//! Many short sorted lists in one allocation, one per row.
 //!
-//! A world of a million objects has a million lists of which most are empty, many have an entry or two, and some have
-//! thousands. The shortest lie in the table itself: one place of memory to wait for, not two. A longer list lies in a run
-//! of the pool whose length is a power of two; runs that are given up wait for the next list of their size. A list that
-//! gets shorter by an entry keeps its run for a long time: lists of neighbours that lie side by side stay so, and what is
-//! looked at together is together in the cache.
+//! ```text
+//! heads  [len 2: a b _] [len 9: start ●] [len 0]      up to SHORT entries are in the head
+//! pool                           ╰─▶ [c d e f g h i j k _ _ _ _ _ _ _]   a run of a power of two
+//! ```
+//!
+//! A world of a million objects has a million lists; most are empty or have an entry or two, some have thousands. A
+//! short list is one access of memory, not two. A free run is used for the next list of its size. A list that shrinks
+//! keeps its run until it is `SPARE` times too long, so neighbouring lists stay together in the cache.
 //!
 //! Invariants:
-//! - A list without a run has up to [`SHORT`] entries, in its head. The run of another begins where its head's first word
-//!   says, is as long as its head's class says, and belongs to that list alone.
-//! - Every run of the pool belongs to a list or is in `free`, under its class, the logarithm of its length.
+//! - A list without a run has at most `SHORT` entries, in its head. The first word of another head is the start of its
+//!   run, which belongs to that list alone; its class is the logarithm of the run's length.
+//! - Every run of the pool belongs to a list or is in `free`, by class.
 
 use space::{Slot, Spheres};
 
@@ -21,29 +24,29 @@ pub(crate) struct Lists<T> {
     free: Vec<Vec<u32>>,
 }
 
-/// What lists are of: four bytes, which may as well say where a list begins.
+/// An entry: four bytes, which a head also uses for the start of a run.
 pub(crate) trait Word: Copy {
     fn of(number: u32) -> Self;
     fn number(self) -> u32;
 }
 
-/// Lists of up to so many entries need no run.
+/// Lists of up to this many entries are in their heads.
 const SHORT: usize = 3;
 
-/// The class of the shortest runs, and how many times longer than its list a run may be, unless it is the shortest.
+/// The class of the shortest runs, and the most by which a longer run may exceed its list, as a factor.
 const CLASS_MIN: u32 = 3;
 const SPARE: usize = 8;
 
-/// A short list, or where a long one is.
+/// A short list, or the start of a run.
 #[derive(Clone, Copy, Debug)]
 struct Head<T> {
-    /// How long the list is, and from this bit on the class of its run, or zero.
+    /// The length, and from bit `CLASS_SHIFT` on the class of the run; zero for none.
     len_and_class: u32,
     words: [T; SHORT],
 }
 
 const CLASS_SHIFT: u32 = 27;
-const _: () = assert!(Spheres::MAX_OBJECTS < 1 << CLASS_SHIFT, "a list of everybody has to fit");
+const _: () = assert!(Spheres::MAX_OBJECTS < 1 << CLASS_SHIFT, "a list of all objects fits");
 
 impl Word for Slot {
     #[inline]
@@ -101,12 +104,11 @@ impl<T: Word> Lists<T> {
         Lists::default()
     }
 
-    /// How many rows have been touched: those beyond have empty lists.
+    /// All later rows have empty lists.
     pub fn rows(&self) -> usize {
         self.heads.len()
     }
 
-    /// The list of a row.
     #[inline]
     pub fn get(&self, row: usize) -> &[T] {
         let Some(head) = self.heads.get(row) else { return &[] };
@@ -114,14 +116,13 @@ impl<T: Word> Lists<T> {
         if head.class() == 0 { &head.words[..len] } else { &self.pool[head.start()..][..len] }
     }
 
-    /// How long the list of a row is.
+    /// The length of a row's list.
     #[inline]
     pub fn len(&self, row: usize) -> usize {
         self.heads.get(row).map_or(0, Head::len)
     }
 
-    /// Fetches the lists of many rows into the cache. One after the other, each would be waited for on its own; here
-    /// nothing depends on what is read, so that many are under way at once.
+    /// Prefetches the lists of some rows: nothing depends on what is read, so the loads overlap.
     pub fn fetch(&self, rows: impl Iterator<Item = usize> + Clone) {
         let heads = || rows.clone().filter_map(|row| self.heads.get(row));
         std::hint::black_box(heads().fold(0u32, |sum, head| sum.wrapping_add(head.len_and_class)));
@@ -130,7 +131,7 @@ impl<T: Word> Lists<T> {
         }
     }
 
-    /// Gives a row another list. An empty one takes no room.
+    /// Replaces the list of a row. An empty one has no run.
     pub fn replace(&mut self, row: usize, list: &[T]) {
         self.resize(row, list.len());
         if list.is_empty() {
@@ -139,7 +140,7 @@ impl<T: Word> Lists<T> {
         self.list(row).copy_from_slice(list);
     }
 
-    /// Puts an entry into the list of a row, before the entry at a place.
+    /// Inserts an entry into the list of a row at a place.
     pub fn insert(&mut self, row: usize, place: usize, entry: T) {
         let len = self.len(row);
         self.resize(row, len + 1);
@@ -148,7 +149,7 @@ impl<T: Word> Lists<T> {
         list[place] = entry;
     }
 
-    /// Takes the entry at a place out of the list of a row.
+    /// Removes the entry at a place from the list of a row.
     pub fn remove(&mut self, row: usize, place: usize) {
         let len = self.len(row);
         self.list(row).copy_within(place + 1..len, place);
@@ -162,7 +163,7 @@ impl<T: Word> Lists<T> {
         if head.class() == 0 { &mut head.words[..len] } else { &mut self.pool[head.start()..][..len] }
     }
 
-    /// Gives a list another length. Its entries stay, as far as there is room; whatever is new is anything.
+    /// Changes the length of a list. New entries are unspecified.
     #[inline]
     fn resize(&mut self, row: usize, len: usize) {
         if row >= self.heads.len() {
@@ -204,7 +205,6 @@ impl<T: Word> Lists<T> {
         self.release(old);
     }
 
-    /// Lets an empty list have no run.
     fn give_up_run(&mut self, row: usize) {
         let old = std::mem::replace(&mut self.heads[row], Head::empty());
         self.release(old);
@@ -262,7 +262,7 @@ mod tests {
                     prop_assert_eq!(lists.get(row), &list[..]);
                 }
             }
-            // A handful of sizes of runs, each for at most twenty lists at once.
+            // Six sizes of runs, each for at most twenty lists at once.
             prop_assert!(lists.pool.len() <= 21 * (8 + 16 + 32 + 64 + 128 + 256));
         }
     }

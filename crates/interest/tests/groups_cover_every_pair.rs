@@ -1,14 +1,13 @@
-//! Every colliding pair shares a group, and no group holds two that do not collide: every tick, over long runs, in worlds
-//! that cluster, mill about, teleport, and whose objects come and go. And the changes of a tick turn the old groups into
-//! the new.
+//! In every tick of long runs, every colliding pair shares a group, no group holds two objects that do not collide, and
+//! the changes of the tick turn the old groups into the new.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use interest::{Graph, GroupChange, GroupCover, GroupId, greedy_cover};
+use kinesphere_interest::{Graph, GroupChange, GroupCover, GroupId, greedy_cover};
 use space::workload::{Motion, Random, Settings, Workload};
 use space::{BroadPhase, Kinesphere, Pair, Slot, Sphere, Spheres};
 
-/// What a stranger knows who heard of nothing but the changes.
+/// The groups as the changes tell them.
 #[derive(Default)]
 struct Told(BTreeMap<GroupId, BTreeSet<Slot>>);
 
@@ -48,7 +47,7 @@ fn assert_exact(groups: &GroupCover, graph: &Graph, told: &mut Told, at: &str) {
         }
     }
     assert_eq!((groups.len(), groups.memberships(), told.0.len()), (count, memberships, count), "{at}");
-    assert_eq!(covered.len(), graph.pairs(), "{at}: somebody misses somebody");
+    assert_eq!(covered.len(), graph.pairs(), "{at}: a pair shares no group");
 }
 
 #[test]
@@ -80,7 +79,7 @@ fn groups_cover_every_pair() {
     }
 }
 
-/// Objects come and go and change size, slots change hands, and with any tidying.
+/// With objects that are added, removed and resized, reused slots, and different tidying.
 #[test]
 fn groups_survive_comings_and_goings() {
     for seed in 0..12 {
@@ -111,7 +110,7 @@ fn groups_survive_comings_and_goings() {
     }
 }
 
-/// Graphs that no world has, changed at random.
+/// Random graphs that no spheres have, with random changes.
 #[test]
 fn groups_cover_any_graph() {
     for seed in 0..60 {
@@ -140,7 +139,7 @@ fn groups_cover_any_graph() {
     }
 }
 
-/// What repair is for: after long milling about, a cover is not much larger than a fresh one.
+/// After many ticks of motion, a repaired cover is not much larger than a fresh one.
 #[test]
 fn a_repaired_cover_stays_near_a_fresh_one() {
     let settings = Settings { motion: Motion::Crowds, crowd_size: 200, crowd_neighbours: 99.0, ..Settings::default() };

@@ -1,11 +1,12 @@
 //! Subscriptions are exactly what the distances say, tick after tick, for any auras, any motion, and objects that come
 //! and go: both searches of an audience against the definition, which looks at all pairs every tick.
 //!
-//! With it: what entered and left turns the old subscriptions into the new, and hysteresis lets no pair go that is in reach.
+//! With it: what entered and left turns the old subscriptions into the new, and hysteresis lets no pair go that
+//! is in reach.
 
 use std::collections::BTreeSet;
 
-use interest::{Audience, AudienceSearch, AudienceSettings, Aura, Subscription};
+use kinesphere_interest::{Audience, AudienceSearch, AudienceSettings, Aura, Subscription};
 use space::workload::Random;
 use space::{Slot, Sphere, Vec3};
 
@@ -60,14 +61,14 @@ fn any_aura(random: &mut Random, kinds: u32, listeners: f32) -> Aura {
     }
 }
 
-/// A world that lives for some ticks.
+/// The parameters of a random world.
 struct World {
     seed: u64,
     hysteresis: f32,
     kinds: u32,
     listeners: f32,
     side: f32,
-    /// The offset of the world from the origin: far away, steps are coarse.
+    /// The distance of the world from the origin; far away, coordinates are coarse.
     far: f32,
     moving: f32,
     changes: u32,
@@ -175,7 +176,8 @@ fn hearings_are_what_the_distances_say() {
     }
 }
 
-/// Few listeners and many; crowded worlds, and ones so wide that a cell is larger than a reach; far from the origin too.
+/// Few listeners and many; crowded worlds, and ones so wide that a cell is larger than a reach; far from
+/// the origin too.
 #[test]
 fn hearings_are_what_the_distances_say_where_few_listen() {
     for seed in 0..48 {
@@ -232,10 +234,10 @@ fn a_pair_at_the_border_does_not_flicker() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_and_changes_nothing() {
+fn invalid_values_are_refused_without_effect() {
     let mut audience = Audience::new();
     let ann = audience.insert(Vec3::ZERO, Aura::new(1.0)).unwrap();
-    let refused = |result: Result<(), interest::AuraError>| result.unwrap_err().to_string();
+    let refused = |result: Result<(), kinesphere_interest::AuraError>| result.unwrap_err().to_string();
     assert_eq!(
         refused(audience.set_aura(ann, Aura::one_sided(1.0, -2.0))),
         "slot 0: `nimbus` is -2, expected 0 to 1e8 metres"

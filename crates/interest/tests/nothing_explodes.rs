@@ -1,8 +1,8 @@
 //! Crowds with exponentially many relations, or with millions of pairs: every tick stays within its budget of work and
-//! memory, reports a crowd, and groups and audiences are exact still.
+//! memory and reports the crowd, and groups and audiences stay exact.
 
-use interest::published::{Budget, CliqueFinder, Cliques, RelationFinder, Relations};
-use interest::{Audience, AudienceSearch, AudienceSettings, Aura, Graph, GroupCover};
+use kinesphere_interest::published::{Budget, CliqueFinder, Cliques, RelationFinder, Relations};
+use kinesphere_interest::{Audience, AudienceSearch, AudienceSettings, Aura, Graph, GroupCover};
 use space::{BroadPhase, Kinesphere, Pair, PairChanges, Slot, Sphere, Spheres, Vec3};
 
 /// Each object collides with all others but one: 2 to the power of `pairs` relations.
@@ -11,7 +11,8 @@ fn octahedron(pairs: u32) -> Vec<Pair> {
     all.filter(|(a, b)| a / 2 != b / 2).map(|(a, b)| Pair::of_rows(a, b)).collect()
 }
 
-/// Each object shares groups with all that it overlaps, and with no others: as bits, or five thousand would take minutes.
+/// Each object shares groups with all that it overlaps, and with no others: as bits, or five thousand
+/// would take minutes.
 fn assert_groups_are_exact(groups: &GroupCover, graph: &Graph) {
     let words = graph.rows().div_ceil(64);
     let bits = |slots: &mut dyn Iterator<Item = Slot>| {
@@ -63,7 +64,7 @@ fn a_generalised_octahedron_is_a_crowd_with_few_groups() {
         group_within(&mut groups, &edges, (1 << 20) + 16 * edges.len() as u64);
         assert_groups_are_exact(&groups, &graph);
         assert!(groups.len() < 2 * pairs as usize, "{} groups for {pairs} pairs of opposites", groups.len());
-        // It stays a crowd, and exact, as pairs come and go; and is none when enough of them have.
+        // It stays a crowd as some pairs end and begin, until all have ended.
         for tick in 0..ticks {
             let (gone, back) = (&edges[tick..tick + 20], if tick > 0 { &edges[tick - 1..tick + 19] } else { &[] });
             graph.update(back, &[]);
@@ -95,7 +96,7 @@ fn a_small_octahedron_has_all_its_relations_within_the_budget() {
 }
 
 fn settle(auras: &Spheres) -> (Graph, GroupCover, Relations) {
-    // First, as its graph is released: twelve million pairs take a hundred megabytes each time.
+    // First, so that its graph is freed: twelve million pairs take a hundred megabytes.
     let mut relations = Relations::new();
     CliqueFinder::new().relations(auras, &mut relations);
     let (mut pairs, mut graph, mut groups) = (Vec::new(), Graph::new(), GroupCover::new());
@@ -138,7 +139,7 @@ fn nearly_closed_ring(count: usize) -> impl Iterator<Item = Sphere> {
     angles.map(|angle| Sphere::new(Vec3::new(angle.cos(), angle.sin(), 0.0) * 100.0, 99.99))
 }
 
-/// It has exponentially many relations.
+/// There are exponentially many relations.
 #[test]
 fn five_thousand_in_a_ring_that_nearly_closes_are_a_crowd() {
     let mut auras = Spheres::new();
@@ -147,7 +148,7 @@ fn five_thousand_in_a_ring_that_nearly_closes_are_a_crowd() {
     }
     let (graph, groups, relations) = settle(&auras);
     assert_eq!(relations.crowds().len(), 1);
-    assert_eq!(relations.crowds()[0].members.len(), 5_000);
+    assert_eq!(relations.crowds()[0].len(), 5_000);
     assert!(relations.is_empty());
     assert_groups_are_exact(&groups, &graph);
 }
@@ -185,7 +186,7 @@ fn five_thousand_at_one_point_hear_each_other_and_part_again() {
     assert_eq!((audience.hearings(), audience.left().len(), audience.entered().len()), (0, 5_000 * 4_999, 0));
 }
 
-/// A crowd that moves as one changes nothing, and costs nothing.
+/// Only objects near a changed pair are searched again.
 #[test]
 fn objects_keep_their_relations_where_no_pair_changed() {
     let (mut graph, mut cliques, mut changes) = (Graph::new(), Cliques::new(), PairChanges::new());

@@ -1,13 +1,14 @@
-//! With auras widened by how far their objects get in a horizon, two objects are joined at least a horizon before their
-//! plain auras meet: whatever they do, if nobody is faster than it said.
+//! With auras widened by how far their objects move in a horizon, two objects are connected at least that horizon
+//! before their plain auras meet, if no object exceeds its speed.
 
-use interest::{Audience, Aura};
+use kinesphere_interest::{Audience, Aura};
 use space::workload::Random;
 use space::{Slot, Sphere, Vec3};
 
 const TICKS: usize = 120;
 
-/// Objects that rush about at up to their speeds; for each meeting of the plain auras, how long the two had been joined.
+/// Objects that rush about at up to their speeds; for each meeting of the plain auras, how long the two
+/// had been joined.
 fn meetings(seed: u64, horizon: u32, widened_for: u32, offset: Vec3) -> Vec<Option<u32>> {
     let mut random = Random::new(seed);
     let mut audience = Audience::new();
@@ -19,7 +20,7 @@ fn meetings(seed: u64, horizon: u32, widened_for: u32, offset: Vec3) -> Vec<Opti
         })
         .collect();
     let targets: Vec<Vec3> = (0..4).map(|_| random.point(20.0) + offset).collect();
-    // The tick since which two hear each other, and whether they met in the last one.
+    // For each pair, the tick since which they hear each other, and whether they touched in the last one.
     let mut joined = vec![None; objects.len() * objects.len()];
     let mut touching = vec![true; objects.len() * objects.len()];
     let mut waits = Vec::new();
@@ -27,7 +28,7 @@ fn meetings(seed: u64, horizon: u32, widened_for: u32, offset: Vec3) -> Vec<Opti
         for (index, &(slot, _, speed)) in objects.iter().enumerate() {
             let place = audience.center(slot).unwrap();
             let way = targets[(index + tick as usize / 40) % targets.len()] - place;
-            // As fast as it may; shortened until the step that remains after rounding is within the bound.
+            // At the highest speed, shortened until the rounded step is within the bound.
             let mut next = place + way.normalize_or_zero() * speed;
             let step = |next: Vec3| (next.as_dvec3() - place.as_dvec3()).length();
             let mut factor = 1.0;
@@ -47,7 +48,7 @@ fn meetings(seed: u64, horizon: u32, widened_for: u32, offset: Vec3) -> Vec<Opti
                 }
                 let center = |slot| audience.center(slot).unwrap();
                 let touches = Sphere::new(center(one), radius).overlaps(Sphere::new(center(other), other_radius));
-                // Those that were there at the start had no time to be joined.
+                // Not those that overlap from the start.
                 if touches && !touching[place] && tick >= horizon {
                     waits.push(joined[place].map(|since| tick - since));
                 }
@@ -63,7 +64,7 @@ fn pairs_are_joined_before_they_meet() {
     let horizon = 10;
     let mut met = 0;
     for seed in 0..30 {
-        // Far from the origin places are coarse, and so are steps.
+        // Far from the origin coordinates are coarse.
         let offset = if seed % 3 == 0 { Vec3::splat(5e3) } else { Vec3::ZERO };
         for wait in meetings(seed, horizon, horizon, offset) {
             met += 1;
@@ -73,7 +74,7 @@ fn pairs_are_joined_before_they_meet() {
     assert!(met > 1_000, "only {met} met");
 }
 
-/// The test can fail: widened for half the horizon, many meetings come too soon.
+/// The test can fail: with half the widening, some pairs meet too soon.
 #[test]
 fn half_the_widening_is_not_enough() {
     let late = meetings(1, 10, 5, Vec3::ZERO).iter().filter(|wait| wait.is_none_or(|wait| wait < 10)).count();

@@ -1,12 +1,12 @@
-//! The relations and crowds of a graph do not depend on the changes that led to it, nor on whether all were followed: they
-//! are those found from the graph alone. Budgets are tight, so that components become crowds and cease to be.
+//! The relations and crowds of a graph do not depend on the changes that led to it, nor on whether all updates were
+//! followed. Budgets are small, so that components become crowds and cease to be crowds.
 
-use interest::Graph;
-use interest::published::{Budget, Cliques};
+use kinesphere_interest::Graph;
+use kinesphere_interest::published::{Budget, Cliques};
 use space::workload::Random;
 use space::{Pair, Slot};
 
-/// Relations and crowds, in an order that depends on nothing but themselves; each once.
+/// Relations and crowds in ascending order.
 fn contents(cliques: &Cliques) -> (Vec<Vec<Slot>>, Vec<Vec<Slot>>) {
     let mut relations: Vec<Vec<Slot>> = cliques.iter().map(<[Slot]>::to_vec).collect();
     relations.sort_unstable();
@@ -19,7 +19,7 @@ fn contents(cliques: &Cliques) -> (Vec<Vec<Slot>>, Vec<Vec<Slot>>) {
     (relations, crowds)
 }
 
-/// The maximal cliques, each grown from the empty set member by member: the definition, where there are few objects.
+/// The maximal cliques of a few objects by definition: all cliques, without those that can grow.
 fn maximal_cliques(graph: &Graph, rows: u32) -> Vec<Vec<Slot>> {
     let overlaps_all = |slot: Slot, others: &[Slot]| others.iter().all(|&other| graph.contains(slot, other));
     let mut cliques: Vec<Vec<Slot>> = vec![Vec::new()];
@@ -39,7 +39,7 @@ fn maximal_cliques(graph: &Graph, rows: u32) -> Vec<Vec<Slot>> {
     cliques
 }
 
-/// Some pairs of a graph that no world has. `circles` of objects that nearly all overlap each other make crowds.
+/// Random pairs. `circle` objects in a row nearly all overlap each other, which makes crowds.
 fn some_pairs(random: &mut Random, rows: u32, circle: u32, count: u32) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for _ in 0..count {
@@ -67,7 +67,7 @@ fn follow(seed: u64, rows: u32, circle: u32, budget: Budget) -> (usize, usize) {
         let mut fresh = Cliques::with(budget);
         fresh.restart(&graph);
         let expected = contents(&fresh);
-        // The last of them misses some updates.
+        // The last follower misses some updates.
         let attentive = if random.unit() < 0.3 { 1 } else { 2 };
         for follower in &mut followers[..attentive] {
             follower.update(&graph);
@@ -98,10 +98,10 @@ fn relations_have_no_history() {
         with_crowds += usize::from(crowds > 0);
         with_relations += usize::from(relations > 0);
     }
-    assert!(with_crowds > 50 && with_relations > 250, "{with_crowds} and {with_relations}: not what it is about");
+    assert!(with_crowds > 50 && with_relations > 250, "{with_crowds} and {with_relations}: the test is too easy");
 }
 
-/// Objects with more neighbours than fit a word, among others with few.
+/// Objects with more than 64 neighbours, among others with few.
 #[test]
 fn relations_of_dense_crowds_have_no_history() {
     for seed in 0..12 {

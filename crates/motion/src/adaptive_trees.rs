@@ -1,8 +1,8 @@
 //! Proximity of objects that are not round, between the balls of their sphere-trees.
 //!
-//! The ball around a wall 100 m long has a radius of 50 m, so an object that walks along the wall 30 m away is inside the
-//! ball. Here the proximity of [`adaptive`](crate::adaptive) is taken between pairs of balls of two trees, the closest
-//! pair first. Of a pair the larger ball is replaced by its children; a pair that is not close is left out with
+//! The ball around a wall 100 m long has a radius of 50 m, so an object that walks along the wall 30 m away is inside
+//! the ball. Here the proximity of [`adaptive`](crate::adaptive) is taken between pairs of balls of two trees, the
+//! closest pair first. Of a pair the larger ball is replaced by its children; a pair that is not close is left out with
 //! everyobject below it.
 
 use std::cmp::Reverse;
@@ -16,7 +16,8 @@ use crate::adaptive::{AdaptiveSettings, MovingBall, proximity};
 /// A moving object with a shape, as one host sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Formed<'t> {
-    /// The motion of the origin. Its radius is added to that of every ball of the tree; without a tree it is the object's.
+    /// The motion of the origin. Its radius is added to that of every ball of the tree; without a tree it
+    /// is the object's.
     pub mover: MovingBall,
     pub rotation: DQuat,
     /// Angular speed about the origin, in radians per second.
@@ -27,7 +28,6 @@ pub struct Formed<'t> {
 }
 
 impl<'t> Formed<'t> {
-    /// A ball.
     pub fn ball(mover: MovingBall) -> Formed<'t> {
         Formed { mover, rotation: DQuat::IDENTITY, spin: 0.0, tree: None, level: 0 }
     }
@@ -37,8 +37,8 @@ impl<'t> Formed<'t> {
         Formed { mover, rotation, spin: 0.0, tree: Some(tree), level: u8::MAX }
     }
 
-    /// A node's ball as it moves. It is widened by the path that its centre can take around the origin within the
-    /// threshold.
+    /// A node's ball as it moves. It is widened by the path that its centre can take around the origin
+    /// within the threshold.
     fn node(&self, node: u32, threshold: f64) -> MovingBall {
         let Some(tree) = self.tree else { return self.mover };
         let ball = tree.ball(node);
@@ -59,8 +59,8 @@ impl<'t> Formed<'t> {
 /// The proximity of two objects: the least value of any pair of their leaves. A pair of leaves has the largest value of
 /// all pairs of balls around them, as a part is no closer than any ball that contains it.
 ///
-/// The result is never less than the proximity of the two roots. A value at the threshold or above is not refined. After
-/// `max_pairs` pairs the search ends with a lower bound.
+/// The result is never less than the proximity of the two roots. A value at the threshold or above is not refined.
+/// After `max_pairs` pairs the search ends with a lower bound.
 pub fn tree_proximity(own: &Formed<'_>, remote: &Formed<'_>, settings: &AdaptiveSettings, max_pairs: usize) -> f64 {
     let tau = settings.threshold();
     let value = |a: u32, b: u32| proximity(&own.node(a, tau), &remote.node(b, tau), settings);

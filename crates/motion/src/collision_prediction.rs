@@ -41,7 +41,6 @@ impl Response {
 /// How collisions with the scene are predicted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CollisionMode {
-    /// Not at all.
     Off,
     /// At the time of contact.
     #[default]
@@ -79,7 +78,6 @@ pub struct Trajectory {
 }
 
 impl Trajectory {
-    /// The trajectory of a ball.
     pub fn new(start: Time, curve: Curve, radius: f64) -> Trajectory {
         Trajectory { start, radius, first: curve, later: Vec::new(), planned: 0.0 }
     }

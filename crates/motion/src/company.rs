@@ -1,7 +1,8 @@
 //! Collisions between replicas, as one observer predicts them for display.
 //!
-//! Two hosts hold different replicas and so predict different collisions between them. The results are shown by one
-//! observer and never enter a ghost. An observer's own objects take no part: [`decision`](crate::decision) is for those.
+//! Two hosts hold different replicas and so predict different collisions between them. The results are shown by
+//! one observer and never enter a ghost. An observer's own objects take no part: [`decision`](crate::decision)
+//! is for those.
 
 use space::impact::{Advance, Impact, Probe};
 use space::{DVec3, Time};

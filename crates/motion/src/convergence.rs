@@ -17,7 +17,6 @@ use crate::scene::CollisionScene;
 /// How the shown state follows the predicted one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Convergence {
-    /// No blend.
     #[default]
     Jump,
     /// The offset falls linearly to zero.
@@ -44,12 +43,10 @@ impl Default for ConvergenceSettings {
     }
 }
 
-/// The state of a replica that is displayed.
+/// The state of a replica that is displayed, in metres and seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shown {
-    /// Metres.
     pub pos: DVec3,
-    /// Metres per second.
     pub vel: DVec3,
     /// Turns the body's axes into the world's.
     pub rot: DQuat,
@@ -63,7 +60,6 @@ struct Blend {
     start: Predicted,
 }
 
-/// The display of one replica.
 #[derive(Clone, Debug)]
 pub struct Display {
     settings: ConvergenceSettings,
@@ -88,7 +84,7 @@ impl Display {
     }
 
     /// The state to show at `at`, given the prediction for that moment. It is outside all scene objects, as far as
-    /// [`PUSHES_MAX`] pushes get.
+    /// `PUSHES_MAX` pushes get.
     pub fn shown(&self, at: Time, predicted: &Predicted, radius: f64, scene: &CollisionScene) -> Shown {
         let mut shown = self.blended(at, predicted);
         shown.pos = pushed_out(shown.pos, radius, at, scene);

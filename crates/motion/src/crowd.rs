@@ -5,8 +5,8 @@
 //!                        no:  ask the row's Trajectory     half a second more of it is planned
 //! ```
 //!
-//! Between updates most replicas meet nothing, so the scene is searched once per span of half a second, and not once per
-//! frame. The results equal those of [`Trajectory`], bit for bit.
+//! Between updates most replicas meet nothing, so the scene is searched once per span of half a second, and not once
+//! per frame. The results equal those of [`Trajectory`], bit for bit.
 
 use space::impact::Ballistic;
 use space::{DVec3, Time};
@@ -30,7 +30,6 @@ pub struct Crowd {
 }
 
 impl Crowd {
-    /// An empty crowd.
     pub fn new(radius: f64, response: Response, extrapolation_us_max: i64) -> Crowd {
         Crowd {
             radius,
@@ -43,12 +42,10 @@ impl Crowd {
         }
     }
 
-    #[allow(missing_docs)]
     pub fn len(&self) -> usize {
         self.start.len()
     }
 
-    #[allow(missing_docs)]
     pub fn is_empty(&self) -> bool {
         self.start.is_empty()
     }
@@ -62,7 +59,6 @@ impl Crowd {
         self.start.len() - 1
     }
 
-    /// Takes in an update of a row: its motion from `start` on.
     pub fn update(&mut self, row: usize, start: Time, motion: Ballistic) {
         self.start[row] = start;
         self.motion[row] = motion;

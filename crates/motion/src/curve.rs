@@ -6,14 +6,11 @@ use space::impact::{Ballistic, boxes};
 use crate::dead_reckoning::Turning;
 use crate::trend::TrendCurve;
 
-/// A position and its first two derivatives.
+/// A position and its first two derivatives, in metres and seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Kinematics {
-    /// In metres.
     pub pos: DVec3,
-    /// In metres per second.
     pub vel: DVec3,
-    /// In metres per second squared.
     pub acc: DVec3,
 }
 

@@ -39,7 +39,6 @@ pub enum Lead {
 /// Whether an update is sent again in the next frame, with the same sequence number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Repeat {
-    #[allow(missing_docs)]
     Never,
     /// Updates about collisions, as their loss would cause the largest errors.
     #[default]
@@ -93,7 +92,6 @@ pub struct Collision {
 /// Why an update is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendReason {
-    /// It is the first.
     First,
     /// Observers will not predict the outcome of a collision.
     Event,
@@ -107,7 +105,6 @@ pub enum SendReason {
     Heartbeat,
 }
 
-/// What an owner does in a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OwnerFrame {
     /// To be sent to all observers.
@@ -139,8 +136,8 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// An owner that has sent nothing yet. `round` is what encoding and decoding do to an update, so that the ghost gets
-    /// what observers get; the identity if encoding is exact.
+    /// An owner that has sent nothing yet. `round` is what encoding and decoding do to an update, so that the ghost
+    /// gets what observers get; the identity if encoding is exact.
     pub fn new(
         id: NodeId,
         object: ObjectId,

@@ -25,7 +25,7 @@ pub struct ReplicaSettings {
     pub timeout_us: i64,
     /// The largest numbers of valid updates.
     pub limits: StateLimits,
-    /// For [`Algorithm::PositionHistory`].
+    /// How positions are fitted, for [`Algorithm::PositionHistory`].
     pub history: HistorySettings,
 }
 
@@ -43,14 +43,11 @@ impl Default for ReplicaSettings {
     }
 }
 
-/// The predicted state of a replica.
+/// The predicted state of a replica, in metres and seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Predicted {
-    /// In metres.
     pub pos: DVec3,
-    /// In metres per second.
     pub vel: DVec3,
-    /// In metres per second squared.
     pub acc: DVec3,
     /// Rotates the body's axes to the world's.
     pub rot: DQuat,
@@ -97,12 +94,12 @@ impl Replica {
         Some(Predicted { pos, vel, acc, rot })
     }
 
-    /// Whether the newest update is older than `timeout_us`, so that the replica takes no part in collisions and decisions.
+    /// Whether the newest update is older than `timeout_us`, so that the replica takes no part in
+    /// collisions and decisions.
     pub fn is_stale(&self, at: Time) -> bool {
         self.track.stamp().is_none_or(|stamp| at - stamp > self.settings.timeout_us)
     }
 
-    /// The newest update.
     pub fn newest(&self) -> Option<&Update> {
         self.track.newest()
     }

@@ -7,7 +7,6 @@ use space::{Buckets, DVec3, Time};
 
 use crate::curve::Curve;
 
-/// The shape of a scene object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SceneShape {
     /// By its radius.
@@ -19,18 +18,15 @@ pub enum SceneShape {
 /// An obstacle whose position at any time every host knows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SceneObject {
-    #[allow(missing_docs)]
     pub shape: SceneShape,
     /// The position of its centre at `epoch`.
     pub pos: DVec3,
     /// Its constant velocity.
     pub vel: DVec3,
-    #[allow(missing_docs)]
     pub epoch: Time,
 }
 
 impl SceneObject {
-    /// An object at rest.
     pub fn standing(shape: SceneShape, pos: DVec3) -> SceneObject {
         SceneObject { shape, pos, vel: DVec3::ZERO, epoch: Time::default() }
     }
@@ -124,10 +120,7 @@ pub enum SceneError {
     },
     /// A number that is not finite, or a negative size.
     #[error("scene object {index} has a position, size or velocity that is not finite, or a negative size")]
-    Nonsense {
-        #[allow(missing_docs)]
-        index: usize,
-    },
+    Nonsense { index: usize },
 }
 
 /// All scene objects, with a uniform grid of those at rest.
@@ -140,7 +133,6 @@ pub struct CollisionScene {
     low: DVec3,
     cell: f64,
     size: [usize; 3],
-    /// The objects in each cell.
     cells: Buckets<u32>,
 }
 
@@ -170,7 +162,6 @@ impl CollisionScene {
         }
     }
 
-    /// A scene of objects.
     pub fn new(objects: Vec<SceneObject>) -> Result<CollisionScene, SceneError> {
         if objects.len() > Self::MAX_OBJECTS {
             return Err(SceneError::TooMany { requested: objects.len() });
@@ -201,8 +192,8 @@ impl CollisionScene {
         &self.objects
     }
 
-    /// Calls `visit` with the index of every object that may overlap the box, and of all moving ones. An object in several
-    /// cells is visited several times.
+    /// Calls `visit` with the index of every object that may overlap the box, and of all moving ones. An object in
+    /// several cells is visited several times.
     pub fn near(&self, low: DVec3, high: DVec3, mut visit: impl FnMut(usize)) {
         for &index in self.cells_of(low, high).flat_map(|cell| self.cells.get(cell)) {
             let (from, to) = self.boxes[index as usize];

@@ -57,7 +57,6 @@ impl Sequence {
     }
 }
 
-/// Flags of an update.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Flags(u8);
 
@@ -84,7 +83,6 @@ impl Flags {
         Flags(self.0 | other.0)
     }
 
-    /// Whether all of `other` are set.
     pub const fn contains(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }

@@ -1,5 +1,5 @@
-//! What a receiver keeps of an owner's updates. Updates may be late, duplicated, reordered or invalid: the newest valid
-//! one counts.
+//! What a receiver keeps of an owner's updates. Updates may be late, duplicated, reordered or invalid: the newest
+//! valid one counts.
 
 use space::{DQuat, Time};
 
@@ -23,7 +23,6 @@ pub enum Receipt {
 /// Why an update changed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Rejected {
-    /// A number of it is invalid.
     #[error(transparent)]
     Unbelievable(#[from] Unbelievable),
     /// It has the sequence number of the newest update.
@@ -76,7 +75,6 @@ impl Track {
         Ok(receipt)
     }
 
-    /// The newest update.
     pub fn newest(&self) -> Option<&Update> {
         self.newest.as_ref()
     }

@@ -1,4 +1,5 @@
-//! Prediction with an acceleration that follows its trend: an owner fits two numbers to its last seconds and sends them.
+//! Prediction with an acceleration that follows its trend: an owner fits two numbers to its last seconds
+//! and sends them.
 //!
 //! ```text
 //! next = first · now + second · before        accelerations every STEP_S
@@ -39,7 +40,7 @@ pub struct Trend {
 }
 
 impl Default for Trend {
-    /// Constant acceleration.
+    /// The trend of a constant acceleration.
     fn default() -> Trend {
         Trend { before: DVec3::ZERO, first: 1.0, second: 0.0, bounce: AccelerationPolicy::Mirror }
     }
@@ -133,7 +134,8 @@ pub struct Prior {
 }
 
 impl Default for Prior {
-    /// Chosen on the lab's corridors with seeds from 1001 on: a decaying acceleration, unless a fit has almost no residual.
+    /// Chosen on the lab's corridors with seeds from 1001 on: a decaying acceleration, unless a fit has
+    /// almost no residual.
     fn default() -> Prior {
         Prior { first: 0.8, spread: 0.03, noise: 1e-7, noise_weight: 4.0 }
     }
@@ -165,8 +167,8 @@ impl TrendFit {
         }
     }
 
-    /// Takes in a bounce, before the frame after it. Samples are changed as the bounce changed the acceleration; if it was
-    /// not elastic, they are discarded.
+    /// Takes in a bounce, before the frame after it. Samples are changed as the bounce changed the acceleration; if it
+    /// was not elastic, they are discarded.
     pub fn bounced(&mut self, normal: DVec3, acc_after: DVec3, is_elastic: bool) {
         let Some(&(_, acc_before)) = self.samples.back() else { return };
         if !is_elastic {
@@ -184,7 +186,6 @@ impl TrendFit {
         }
     }
 
-    /// The trend of what was observed.
     pub fn fit(&self) -> Trend {
         let Some(&(latest, now)) = self.samples.back() else { return Trend::default() };
         let step_us = (STEP_S * 1e6) as i64;

@@ -1,9 +1,9 @@
-//! A crowd predicts what each of its replicas would by itself, bit for bit, whatever it remembers.
+//! A crowd predicts the same as its replicas one by one, bit for bit, with and without its plans.
 
 mod walk;
 
-use motion::crowd::Crowd;
-use motion::{Algorithm, Replica, ReplicaSettings};
+use kinesphere_motion::crowd::Crowd;
+use kinesphere_motion::{Algorithm, Replica, ReplicaSettings};
 use space::Time;
 use space::impact::Ballistic;
 use space::workload::Random;

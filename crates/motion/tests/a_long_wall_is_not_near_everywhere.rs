@@ -1,10 +1,10 @@
-//! Proximity by sphere-trees: an object that walks along a long wall is close only if a part of the wall is, and no close
-//! object is missed.
+//! Proximity by sphere-trees: an object that walks along a long wall is close only if a part of the wall is, and no
+//! close object is missed.
 
 #![cfg(feature = "shapes")]
 
-use motion::adaptive::{AdaptiveSettings, MovingBall, proximity};
-use motion::adaptive_trees::{Formed, tree_proximity};
+use kinesphere_motion::adaptive::{AdaptiveSettings, MovingBall, proximity};
+use kinesphere_motion::adaptive_trees::{Formed, tree_proximity};
 use shapes::BallTree;
 use space::workload::Random;
 use space::{DQuat, DVec3, Vec3};

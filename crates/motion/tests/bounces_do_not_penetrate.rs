@@ -3,10 +3,10 @@
 
 mod walk;
 
-use motion::collision_prediction::{CONTACTS_MAX, CollisionMode, Response, Trajectory};
-use motion::curve::{AccelerationPolicy, Curve};
-use motion::scene::{CollisionScene, SceneObject, SceneShape};
-use motion::{Algorithm, KinematicState, Replica, ReplicaSettings};
+use kinesphere_motion::collision_prediction::{CONTACTS_MAX, CollisionMode, Response, Trajectory};
+use kinesphere_motion::curve::{AccelerationPolicy, Curve};
+use kinesphere_motion::scene::{CollisionScene, SceneObject, SceneShape};
+use kinesphere_motion::{Algorithm, KinematicState, Replica, ReplicaSettings};
 use space::impact::Ballistic;
 use space::workload::Random;
 use space::{DVec3, Time};
@@ -81,7 +81,7 @@ fn a_contact_exactly_on_a_frame_is_found() {
 }
 
 #[test]
-fn the_observers_frames_do_not_show() {
+fn the_observers_frames_have_no_effect() {
     let scene = room();
     for seed in 0..100 {
         for algorithm in algorithms() {
@@ -135,7 +135,7 @@ fn contacts_are_bounded_and_the_last_one_holds() {
 }
 
 #[test]
-fn things_that_move_by_a_rule_are_met_where_they_are() {
+fn moving_objects_are_met_where_they_are() {
     let lift = SceneObject {
         shape: SceneShape::Cuboid(DVec3::new(5.0, 0.5, 5.0)),
         pos: DVec3::new(0.0, -4.0, 0.0),
@@ -149,7 +149,7 @@ fn things_that_move_by_a_rule_are_met_where_they_are() {
     replica.handle(&update(0, Algorithm::Fpw, start), &scene).unwrap();
     // At the stamp the lift's top is at -0.5, the ball's lowest point at 4.5: they close at 3 m/s.
     let seen = replica.predict(Time::from_micros(2_700_000), &scene).unwrap();
-    assert!((seen.vel.y - 4.0).abs() < 1e-9, "it leaves as fast as it came, seen from the lift: {seen:?}");
+    assert!((seen.vel.y - 4.0).abs() < 1e-9, "an elastic bounce, relative to the lift: {seen:?}");
 }
 
 #[test]

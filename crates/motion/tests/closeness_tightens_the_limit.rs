@@ -1,9 +1,9 @@
-//! Adaptive tracking: the limit is within its range, falls as objects come close, and does not change without remote
-//! objects.
+//! Adaptive tracking: the limit is within its range, falls as objects come close, and does not change
+//! without remote objects.
 
 mod walk;
 
-use motion::adaptive::{Adaptive, AdaptiveSettings, MovingBall, Tightening, closest, proximity};
+use kinesphere_motion::adaptive::{Adaptive, AdaptiveSettings, MovingBall, Tightening, closest, proximity};
 use space::DVec3;
 use space::workload::Random;
 use walk::vector;

@@ -2,9 +2,9 @@
 
 mod walk;
 
-use motion::company::predict_together;
-use motion::scene::CollisionScene;
-use motion::{Algorithm, KinematicState, Replica, ReplicaSettings};
+use kinesphere_motion::company::predict_together;
+use kinesphere_motion::scene::CollisionScene;
+use kinesphere_motion::{Algorithm, KinematicState, Replica, ReplicaSettings};
 use space::{DVec3, Time};
 use walk::update;
 

@@ -1,10 +1,10 @@
-//! Every convergence ends exactly on the prediction, none but the jump makes a jump, and what is shown is in no wall.
+//! Every convergence ends exactly on the prediction, only `Jump` jumps, and no shown state is in a wall.
 
 mod walk;
 
-use motion::convergence::{Convergence, ConvergenceSettings, Display, Shown};
-use motion::scene::CollisionScene;
-use motion::{Predicted, rotation};
+use kinesphere_motion::convergence::{Convergence, ConvergenceSettings, Display, Shown};
+use kinesphere_motion::scene::CollisionScene;
+use kinesphere_motion::{Predicted, rotation};
 use space::workload::Random;
 use space::{DVec3, Time};
 use walk::{orientation, room, vector};

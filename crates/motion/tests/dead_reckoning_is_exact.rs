@@ -2,7 +2,7 @@
 //! or large the angular velocity.
 
 use dashu_float::{FBig, round::mode::HalfEven};
-use motion::dead_reckoning::{first_integral, second_integral};
+use kinesphere_motion::dead_reckoning::{first_integral, second_integral};
 use space::DVec3;
 use space::workload::Random;
 
@@ -16,7 +16,8 @@ fn cross(a: &[Real; 3], b: &[Real; 3]) -> [Real; 3] {
     [&a[1] * &b[2] - &a[2] * &b[1], &a[2] * &b[0] - &a[0] * &b[2], &a[0] * &b[1] - &a[1] * &b[0]]
 }
 
-/// The sum over k of W^k v dt^(k+1+extra) / (k! (k+1+extra)), until nothing is added: the integral of u^extra exp(W u) v.
+/// The sum over k of W^k v dt^(k+1+extra) / (k! (k+1+extra)), until nothing is added: the integral of u^extra
+/// exp(W u) v.
 fn exact(angvel: DVec3, dt: f64, vector: DVec3, extra: u32) -> DVec3 {
     let (w, t) = (angvel.to_array().map(real), real(dt));
     let mut term = vector.to_array().map(real);
@@ -40,7 +41,7 @@ fn both_integrals_keep_twelve_digits() {
         let dt = f64::from(random.between(0.01, 5.0));
         let angvel = random.direction().as_dvec3().normalize() * (angle / dt);
         let vector = random.in_ball().as_dvec3() * 10.0;
-        // Relative to what a motion without turn makes: on a full circle the way itself vanishes.
+        // Relative to the distance without rotation, as the distance of a full circle is zero.
         let first = exact(angvel, dt, vector, 0);
         let error = (first_integral(angvel, dt, vector) - first).length() / (vector.length() * dt);
         worst.0 = worst.0.max(error);
@@ -50,6 +51,6 @@ fn both_integrals_keep_twelve_digits() {
         worst.1 = worst.1.max(error);
         assert!(error < 1e-12, "case {case}: R2 at {angle} is off by {error:e}");
     }
-    // Twelve digits are asked for; there are more, and a regression should show.
+    // There are more than twelve digits; a regression should show.
     assert!(worst.0 < 1e-14 && worst.1 < 1e-14, "{worst:?}");
 }

@@ -1,11 +1,11 @@
-//! After each frame of the owner the ghost is within the limit, and observers' errors are within the bounds of `bounds`:
-//! for random motion, and for motion made to exceed them.
+//! After each frame of the owner the ghost is within the limit, and observers' errors are within the bounds of
+//! `bounds`: for random motion, and for motion made to exceed them.
 
 mod walk;
 
-use motion::bounds::{self, Delay};
-use motion::scene::CollisionScene;
-use motion::{Algorithm, KinematicState, Owner, Replica, ReplicaSettings, SendRule};
+use kinesphere_motion::bounds::{self, Delay};
+use kinesphere_motion::scene::CollisionScene;
+use kinesphere_motion::{Algorithm, KinematicState, Owner, Replica, ReplicaSettings, SendRule};
 use space::workload::Random;
 use space::{DQuat, DVec3, NodeId, ObjectId, Time};
 use walk::{Walk, algorithms, room};

@@ -1,16 +1,16 @@
-//! Ghost and replica agree bit for bit at equal times after equal messages: whatever the messages, however late, and
-//! over clocks that go back, gaps of an hour and numbers that wrap around.
+//! Ghost and replica agree bit for bit at equal times after equal messages, also late ones, after clocks that go back,
+//! gaps of an hour, and sequence numbers that wrap around.
 
 mod walk;
 
-use motion::state::Sequence;
-use motion::{Owner, Replica, ReplicaSettings, SendRule};
+use kinesphere_motion::state::Sequence;
+use kinesphere_motion::{Owner, Replica, ReplicaSettings, SendRule};
 use space::workload::Random;
 use space::{NodeId, ObjectId, Time};
 use walk::{Walk, algorithms, room};
 
-/// What a wire might do: positions to the millimetre, the rest to `f32`.
-fn rounded(update: &motion::Update) -> motion::Update {
+/// A wire that rounds positions to the millimetre and the rest to `f32`.
+fn rounded(update: &kinesphere_motion::Update) -> kinesphere_motion::Update {
     let mut rounded = *update;
     rounded.state.pos = (rounded.state.pos * 1e3).round() / 1e3;
     rounded.state.vel = rounded.state.vel.as_vec3().as_dvec3();
@@ -45,7 +45,7 @@ fn ghost_and_replica_agree_bit_for_bit() {
                     under_way.push(update);
                 }
                 let at = state.stamp;
-                // Evaluated only now and then: when it looks must not matter.
+                // Only in some frames, as earlier evaluations must have no effect.
                 if random.whole(0, 3) == 0 {
                     let (ghost, seen) = (owner.ghost(at, &scene), prompt.predict(at, &scene));
                     assert_eq!(ghost, seen, "seed {seed}, {algorithm:?}, frame {frame}");
@@ -75,7 +75,7 @@ fn an_object_at_rest_sends_one_message_per_heartbeat() {
         let mut sent = Vec::new();
         for frame in 0..=60 * 60 {
             let at = Time::from_micros(frame * 1_000_000 / 60);
-            let truth = motion::KinematicState::at_rest(at, space::DVec3::ONE);
+            let truth = kinesphere_motion::KinematicState::at_rest(at, space::DVec3::ONE);
             if owner.frame(&truth, None, 0.5, &scene).unwrap().update.is_some() {
                 sent.push(at.micros());
             }

@@ -1,13 +1,13 @@
-//! One golden hash for all results of this crate: it is the same in debug and release builds and on every machine. A change
-//! that changes results changes this hash; hosts of both versions must not share a session.
+//! One golden hash for all results of this crate: it is the same in debug and release builds and on every machine. A
+//! change that changes results changes this hash; hosts of both versions must not share a session.
 
 mod walk;
 
-use motion::adaptive::{AdaptiveSettings, MovingBall, proximity};
-use motion::company::predict_together;
-use motion::convergence::{ConvergenceSettings, Display, Shown};
-use motion::owner::{Collision, Lead};
-use motion::{Algorithm, Owner, Replica, ReplicaSettings, SendRule, bounds};
+use kinesphere_motion::adaptive::{AdaptiveSettings, MovingBall, proximity};
+use kinesphere_motion::company::predict_together;
+use kinesphere_motion::convergence::{ConvergenceSettings, Display, Shown};
+use kinesphere_motion::owner::{Collision, Lead};
+use kinesphere_motion::{Algorithm, Owner, Replica, ReplicaSettings, SendRule, bounds};
 use space::workload::Random;
 use space::{DVec3, NodeId, ObjectId, Time};
 use walk::{Walk, algorithms, room, state, update, vector};
@@ -84,8 +84,8 @@ fn motion_is_the_same_to_the_bit() {
     assert_eq!(hash.0, 0xd9e3_1b44_65a6_f9a8, "{:#018x}", hash.0);
 }
 
-/// Feature `shapes` brings parry3d, which has glam build without SIMD: that must not reach our results. So the test above
-/// is built once more, alone and without the feature.
+/// Feature `shapes` brings parry3d, which has glam build without SIMD: that must not reach our results. So the test
+/// above is built once more, alone and without the feature.
 #[cfg(feature = "shapes")]
 #[test]
 fn motion_is_the_same_without_shapes() {

@@ -1,13 +1,13 @@
-//! Any permutation and duplication of a list of messages gives the same final replica as the sorted list; and nothing
-//! that comes in, whatever its bits, makes a number that is none come out.
+//! Messages in any order and with duplicates give the same replica as the sorted list, and no message, whatever its
+//! bits, makes a prediction that is not finite.
 
 mod walk;
 
-use motion::scene::CollisionScene;
-use motion::state::{Flags, KinematicState, Sequence, Update};
-use motion::track::Rejected;
-use motion::trend::Trend;
-use motion::{Algorithm, Owner, Replica, ReplicaSettings, SendRule};
+use kinesphere_motion::scene::CollisionScene;
+use kinesphere_motion::state::{Flags, KinematicState, Sequence, Update};
+use kinesphere_motion::track::Rejected;
+use kinesphere_motion::trend::Trend;
+use kinesphere_motion::{Algorithm, Owner, Replica, ReplicaSettings, SendRule};
 use proptest::prelude::*;
 use space::workload::Random;
 use space::{DQuat, DVec3, NodeId, ObjectId, Time};
@@ -118,7 +118,7 @@ proptest! {
         match owner.frame(&update.state, None, 0.5, &scene) {
             Err(_) => prop_assert_eq!(owner.ghost(Time::from_micros(5), &scene), before),
             Ok(frame) => if let Some(sent) = frame.update {
-                prop_assert!(motion::state::believable(&sent, &settings.limits).is_ok());
+                prop_assert!(kinesphere_motion::state::believable(&sent, &settings.limits).is_ok());
             }
         }
     }

@@ -1,15 +1,16 @@
-//! Straight uniform motion is predicted without error at any latency and frame rate, constant acceleration by the second
-//! order, a steady turn by model 7; at the stamp the sent state comes back as it was, and time makes no jumps.
+//! Straight uniform motion is predicted without error at any latency and frame rate, constant acceleration by
+//! the second order, a steady turn by model 7; at its stamp the sent state is exact, and predictions are
+//! continuous in time.
 
 mod walk;
 
-use motion::scene::CollisionScene;
-use motion::{Algorithm, KinematicState, Owner, Replica, ReplicaSettings, SendRule, rotation};
+use kinesphere_motion::scene::CollisionScene;
+use kinesphere_motion::{Algorithm, KinematicState, Owner, Replica, ReplicaSettings, SendRule, rotation};
 use space::workload::Random;
 use space::{DVec3, NodeId, ObjectId, Time};
 use walk::{algorithms, orientation, state, update, vector};
 
-/// Lets an observer watch a motion over a link, and returns its largest error once it has heard enough.
+/// The largest error of an observer of a motion over a link, after it has received `heard_min` updates.
 fn largest_error(
     algorithm: Algorithm,
     truth: impl Fn(f64) -> KinematicState,
@@ -79,7 +80,7 @@ fn constant_acceleration_has_no_error_in_the_second_order() {
             let error = largest_error(algorithm, truth, 300_000, 16_667, 20_000, heard_min);
             assert!(error < 1e-9, "seed {seed}, {algorithm:?}: {error:e}");
         }
-        // Three places make the parabola, where it does not turn back on itself.
+        // Three positions fit the parabola, unless it turns back on itself.
         if start.vel.length() > 12.0 * start.acc.length() {
             let error = largest_error(Algorithm::PositionHistory, truth, 300_000, 16_667, 20_000, 3);
             assert!(error < 1e-9, "seed {seed}: {error:e}");
@@ -97,7 +98,7 @@ fn a_steady_turn_has_no_error_in_model_seven() {
             let turned = rotation::advanced(rot, angvel, t);
             KinematicState {
                 stamp: Time::default(),
-                pos: start + rot * motion::dead_reckoning::first_integral(angvel, t, body_vel),
+                pos: start + rot * kinesphere_motion::dead_reckoning::first_integral(angvel, t, body_vel),
                 vel: turned * body_vel,
                 acc: DVec3::ZERO,
                 rot: turned,
@@ -110,7 +111,7 @@ fn a_steady_turn_has_no_error_in_model_seven() {
 }
 
 #[test]
-fn at_its_stamp_the_sent_state_comes_back_exactly() {
+fn at_its_stamp_the_sent_state_is_exact() {
     let scene = walk::room();
     for seed in 0..50 {
         for algorithm in algorithms() {
@@ -139,7 +140,7 @@ fn prediction_is_continuous_in_time() {
             for step in 1..8_000 {
                 let seen = replica.predict(Time::from_micros(step * 1_000), &scene).unwrap();
                 let way = (seen.pos - last.pos).length();
-                // A thousandth of a second at the highest speed that five seconds of acceleration can make.
+                // A millisecond at the highest speed after five seconds of acceleration.
                 assert!(way < 0.2, "seed {seed}, {algorithm:?}: {way} m in a millisecond at {step} ms");
                 assert!(rotation::angle_between(seen.rot, last.rot) < 0.02);
                 last = seen;

@@ -1,4 +1,4 @@
-//! What arrives, and whether it is believed.
+//! Messages that arrive, and the checks before they have an effect.
 
 use motion::decision::{Claim, ObjectPair};
 use space::{NodeId, ObjectId, Time};
@@ -9,11 +9,10 @@ use super::encounter::Encounter;
 use super::owned::Owned;
 use super::remote_object::RemoteObject;
 use super::remote_peer::RemotePeer;
-use super::words::Words;
-use super::{ENCOUNTERS_MAX, Happening, LINKS_MAX, OBJECTS_MAX, Peer, PeerSettings, steps};
+use super::{ENCOUNTERS_MAX, Happening, LINKS_MAX, OBJECTS_MAX, Peer, PeerSettings, Words, steps};
 use wire::{Channel, Effect, LinkId};
 
-/// Contacts may be so far ahead of the pair's clock, in microseconds.
+/// The time of a contact may be ahead of the pair's clock by this, in microseconds.
 const AHEAD_US: i64 = 1_000_000;
 
 impl Peer {
@@ -28,7 +27,7 @@ impl Peer {
         self.send(link, &hello);
     }
 
-    /// A hello that does not wait for the stream, which may have lost its first packets; it asks for the time.
+    /// Sends a hello as a datagram, which does not wait for lost packets of the stream. It also asks for the time.
     pub(super) fn hail(&mut self, now: Time, link: LinkId) {
         let hello = self.hello(now).encode();
         self.send_bytes(link, Channel::Datagram, hello);
@@ -43,7 +42,7 @@ impl Peer {
         let Some(node) = known.node else {
             match message {
                 ToPeer::Hello(hello) => self.greeted(now, link, channel, hello),
-                // Datagrams overtake the hello, which goes over the stream: nobody's fault, and of no use.
+                // Datagrams may overtake the hello on the stream.
                 _ if message.is_datagram() => {}
                 _ => self.tally.refused.bad += 1,
             }
@@ -54,7 +53,7 @@ impl Peer {
             known.answered_at.get_or_insert(now);
         }
         match message {
-            // It comes over the stream and in datagrams: once more it is nothing new, unless it is another's.
+            // A hello comes on the stream and in datagrams; only one under another number is refused.
             ToPeer::Hello(hello) if NodeId::new(hello.node) == node => {
                 if channel == Channel::Datagram {
                     self.answer(now, link, hello.time_us);
@@ -81,8 +80,8 @@ impl Peer {
                 self.effects.push_back(Effect::Close { to: link.into() });
             }
             ToPeer::Says { text } => {
-                if known.pace.may_speak(now) {
-                    self.said.push(Words { node: Some(node), text });
+                if known.speech.take(now) {
+                    self.heard(Words { node: Some(node), text });
                 } else {
                     self.tally.refused.beyond_bounds += 1;
                 }
@@ -97,7 +96,7 @@ impl Peer {
 
     fn greeted(&mut self, now: Time, link: LinkId, channel: Channel, hello: PeerHello) {
         let node = NodeId::new(hello.node);
-        // Whoever came first under a number keeps it: an impostor cannot take a living peer's place.
+        // The first peer of a number keeps it while it is connected, so an impostor cannot replace it.
         let is_taken = self.by_node.contains_key(&node) || node == self.node;
         if hello.version != PEER_VERSION || hello.settings != self.world_hash || is_taken {
             self.tally.refused.hellos += 1;
@@ -119,8 +118,8 @@ impl Peer {
         self.happened(Happening::Joined(node));
     }
 
-    /// The stream says what is so, once and in order. A datagram may come before it, and much later too: it tells of what
-    /// nobody has heard of yet, and of nothing else.
+    /// Takes in an announcement. On the stream announcements are reliable and in order. A datagram may be early or
+    /// late, so it can only add an object.
     fn announced(&mut self, node: NodeId, owns: Owns, channel: Channel) {
         let Some(object) = name::object(node, owns.index) else { return };
         let is_certain = channel == Channel::Stream;
@@ -152,7 +151,7 @@ impl Peer {
             self.announced(node, owns, Channel::Datagram);
         }
         for motion in &report.motions {
-            // The sender's number is part of the name: it cannot speak of an object of somebody else.
+            // The sender's number is part of the name, so a sender can name only its own objects.
             let Some(update) = steps::from_wire(node, time, motion) else { continue };
             match self.others.get_mut(&update.object) {
                 Some(other) => {
@@ -160,7 +159,7 @@ impl Peer {
                         self.tally.refused.states += 1;
                     }
                 }
-                // The announcement is on the stream, and may still be under way.
+                // The announcement may still be under way on the stream.
                 None => self.tally.early += 1,
             }
         }
@@ -212,7 +211,7 @@ impl Peer {
         }
     }
 
-    /// The encounter of an own object and another, which both exist; `None` if there are too many.
+    /// The encounter of an own object and a remote one; `None` if one of them is unknown or there are too many.
     pub(super) fn encounter(&mut self, own: u32, other: ObjectId, now: Time) -> Option<&mut Encounter> {
         let (owned, theirs) = (self.own.get(&own)?, self.others.get(&other)?);
         let pair = ObjectPair::new(owned.object, other);
@@ -226,7 +225,7 @@ impl Peer {
     }
 }
 
-/// Whether a contact is neither of the future nor long forgotten.
+/// Whether a contact is neither in the future nor too long ago.
 pub(super) fn is_recent(contact: Time, pair_time: Time) -> bool {
     (-AHEAD_US..=PeerSettings::MEMORY_US).contains(&(pair_time - contact))
 }

@@ -1,4 +1,4 @@
-//! Who met whom, who decides, and what follows from it.
+//! Contacts between own and remote objects: claims, verdicts, and what they do to own objects.
 
 use motion::decision::{Claim, ObjectPair, Standing, Tentative, Verdict};
 use motion::{KinematicState, Predicted};
@@ -13,31 +13,33 @@ use super::owned::SteeredBall;
 use super::verdicts::VerdictReceipt;
 use super::{Happening, Peer, steps};
 
-/// How far a verdict may put an object from where its owner has it, beside what both can have moved since, in metres.
+/// A verdict may displace an object by this much, in metres, in addition to what both can have moved since.
 const DISPLACEMENT_MAX: f64 = 4.0;
-/// Two that met are no farther apart than they are wide, and this, in metres: what the wire rounds off, and more.
+/// The largest gap between two objects in a verdict, in metres: more than the wire's rounding.
 const APART_MAX: f64 = 0.1;
-/// Nothing leaves a contact faster than so many times the fastest.
+/// The highest speed after a contact, as a multiple of `speed_max`.
 const FASTER_MAX: f64 = 3.0;
 
-/// Two objects in a frame, the other as seen from the own.
+/// An own object and a remote one, in a frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SeenPair {
+    pub pair: ObjectPair,
+    /// The own object's index.
     pub own: u32,
     pub other: ObjectId,
     pub body: SteeredBall,
     pub seen: Predicted,
-    /// The other's radius.
+    /// The remote object's radius.
     pub radius: f64,
 }
 
 impl SeenPair {
-    /// Place and velocity of the other, relative to the own.
+    /// Position and velocity of the remote object, relative to the own one.
     pub fn relative(&self) -> (DVec3, DVec3) {
         (self.seen.pos - self.body.state.pos, self.seen.vel - self.body.state.vel)
     }
 
-    /// Whether the two may touch within so many seconds, or just did, if both miss by no more than `margin`.
+    /// Whether the two touch or come within `margin` of each other within a time in seconds.
     pub fn may_meet(&self, within_s: f64, margin: f64) -> bool {
         let (d, v) = self.relative();
         let reach = self.body.radius + self.radius + margin;
@@ -50,7 +52,7 @@ impl SeenPair {
         self.relative().0.length() - self.body.radius - self.radius
     }
 
-    /// When they touched, in seconds before this frame; `None` if they do not, or part.
+    /// When they touched, in seconds before this frame; `None` if they do not overlap or move apart.
     fn touched(&self) -> Option<f64> {
         let (d, v) = self.relative();
         if self.gap() >= 0.0 || d.dot(v) >= 0.0 {
@@ -60,8 +62,8 @@ impl SeenPair {
         Some((-passage.entry).max(0.0))
     }
 
-    /// The own object and the other right after they touched: equal masses exchange what they have along the line between
-    /// them.
+    /// The own and the remote object after a contact `ago` seconds before this frame: an elastic collision
+    /// of equal masses.
     fn after(&self, ago: f64, fastest: f64) -> [peer::After; 2] {
         let own = &self.body.state;
         let (place, other) = (own.pos - own.vel * ago, self.seen.pos - self.seen.vel * ago);
@@ -76,15 +78,14 @@ impl SeenPair {
 }
 
 impl Peer {
-    /// Looks whether the two touch, and if so what becomes of it.
+    /// Tests whether the two touch, and if so issues a verdict or sends a claim.
     pub(super) fn meet(&mut self, now: Time, meeting: &SeenPair) {
         let node = name::owner(meeting.other);
         let Some(pair_time) = self.pair_time(node, now) else { return };
         let epoch = self.epoch(pair_time);
         let frame_s = 2.0 * self.frame_us as f64 * 1e-6;
-        let own_object = name::object(self.node, meeting.own).expect("own objects have names");
         let Some(ago) = meeting.touched() else {
-            let known = self.encounters.get_mut(&ObjectPair::new(own_object, meeting.other));
+            let known = self.encounters.get_mut(&meeting.pair);
             if let Some(encounter) = known.filter(|encounter| meeting.gap() > 0.0 && encounter.response.is_none()) {
                 encounter.is_engaged = false;
             }
@@ -110,10 +111,10 @@ impl Peer {
         };
         let claim = Claim { pair, term, contact };
         let after = meeting.after(ago, FASTER_MAX * self.settings.speed_max);
-        let states = states_of(after, own_object < meeting.other, contact);
+        let states = states_of(after, self.node < node, contact);
         let Some(encounter) = self.encounters.get_mut(&pair) else { return };
-        match encounter.docket.decide(claim, standing, Some(states)) {
-            Some(verdict) => self.issue(now, verdict, own_object, meeting.other),
+        match encounter.issued.decide(claim, standing, Some(states)) {
+            Some(verdict) => self.issue(now, verdict, meeting.own, meeting.other),
             None => {
                 let tentative = Tentative { claim, since: now };
                 encounter.response = Some(TentativeBounce { tentative, undisturbed: meeting.body, states });
@@ -135,8 +136,8 @@ impl Peer {
         }
     }
 
-    /// Decides about contacts that this peer saw before it knew that it decides, answers claims that have waited long enough
-    /// for it to see the contact too, and drops responses for which no verdict came.
+    /// Issues verdicts about contacts that this peer saw before it knew that it is the decider, answers claims after it
+    /// had time to see the contact itself, and undoes tentative bounces without a verdict.
     pub(super) fn settle(&mut self, now: Time) {
         let settings = self.settings;
         for pair in self.encounters.keys().copied().collect::<Vec<_>>() {
@@ -145,31 +146,28 @@ impl Peer {
             let Some(pair_time) = self.pair_time(name::owner(other), now) else { continue };
             let epoch = self.epoch(pair_time);
             let Some(encounter) = self.encounters.get_mut(&pair) else { continue };
-            // Asked in every frame: a digest that is lost for good is noticed before it is missed.
+            // In every frame, so that a lost digest is noticed early.
             let standing = encounter.standing(epoch);
-            // What decides may have been under way when the two met. Whoever sees the contact says what it saw, before it
-            // answers anybody who asks.
+            // The digests that name the decider may have arrived after the contact. A contact that this peer saw comes
+            // before a claim about it.
             if let Some(TentativeBounce { tentative, states, .. }) = encounter.response
                 && self.verdicts.about(pair, tentative.claim.contact).is_none()
-                && let Some(verdict) = encounter.docket.decide(tentative.claim, standing, Some(states))
+                && let Some(verdict) = encounter.issued.decide(tentative.claim, standing, Some(states))
             {
-                let own = name::object(self.node, own).expect("own objects have names");
                 self.issue(now, verdict, own, other);
                 continue;
             }
-            // Whoever claimed longer ago than that has given up, and a partition may have kept the claim: an answer now would
-            // be news to everybody.
+            // The sender of an older claim has given up already, so a verdict would surprise all peers.
             if let Some(claim) = encounter.next_claim(pair_time + -settings.epoch_us)
                 && pair_time - claim.contact < settings.patience_us()
                 && self.verdicts.about(pair, claim.contact).is_none()
             {
-                if let Some(denial) = encounter.docket.answer(claim, standing) {
+                if let Some(denial) = encounter.issued.answer(claim, standing) {
                     self.tally.denied += 1;
-                    let own = name::object(self.node, own).expect("own objects have names");
                     self.issue(now, denial, own, other);
                     continue;
                 }
-                // Who does not know yet may know before nobody waits any more.
+                // The decider may become known while the other peer still waits.
                 encounter.claimed(claim);
             }
             if let Some(TentativeBounce { tentative, undisturbed, .. }) = encounter.response
@@ -185,8 +183,8 @@ impl Peer {
         }
     }
 
-    /// This peer decided: all hear of it.
-    fn issue(&mut self, now: Time, verdict: Verdict, own: ObjectId, other: ObjectId) {
+    /// Sends a verdict of this peer to all peers and applies it.
+    fn issue(&mut self, now: Time, verdict: Verdict, own: u32, other: ObjectId) {
         if self.verdicts.handle(verdict, now) != VerdictReceipt::Counts {
             return;
         }
@@ -197,10 +195,10 @@ impl Peer {
                 place: steps::steps(state.pos, PLACE_MAX),
                 velocity: steps::steps(state.vel, RATE_MAX),
             });
-            if own < other { [low, high] } else { [high, low] }
+            if self.node < name::owner(other) { [low, high] } else { [high, low] }
         });
         self.broadcast(&ToPeer::Verdict(peer::ContactVerdict {
-            own: name::index(own),
+            own,
             node: name::owner(other).number(),
             other: name::index(other),
             term: verdict.term,
@@ -210,7 +208,7 @@ impl Peer {
         self.follow(now, verdict, own, other, after.map(|after| after[0]));
     }
 
-    /// Another peer decided.
+    /// Takes in another peer's verdict.
     pub(super) fn judged(&mut self, now: Time, node: NodeId, verdict: peer::ContactVerdict) {
         let peer::ContactVerdict { own, node: owner, other, term, contact_us, after } = verdict;
         let (owner, contact) = (NodeId::new(owner), Time::from_micros(contact_us));
@@ -219,7 +217,7 @@ impl Peer {
         let lower = node.min(owner);
         let pair_time = if lower == self.node { Some(now) } else { self.time_of(lower, now) };
         let is_timely = pair_time.is_none_or(|pair_time| is_recent(contact, pair_time));
-        // A claim may wait for its answer, and a term begin meanwhile.
+        // A term may begin while a claim waits for its answer.
         let latest = self.epoch(contact + self.settings.patience_us());
         let is_term = (1..=latest.saturating_add(1)).contains(&term);
         let is_known = self.others.contains_key(&theirs) && (!is_mine || self.own.contains_key(&name::index(other)));
@@ -232,19 +230,22 @@ impl Peer {
         let pair = ObjectPair::new(theirs, other);
         let ruling = Verdict { pair, term, decider: node, contact, after: states };
         match self.verdicts.handle(ruling, now) {
-            // What all others keep is kept here too: an owner that finds it strange does not follow, and nothing else.
+            // It is kept as by all other peers, but not applied.
             VerdictReceipt::Counts if is_mine && !self.is_near(now, node, other, contact, after) => {
                 self.tally.unfollowed += 1;
                 self.happened(Happening::Kept(ruling));
             }
-            VerdictReceipt::Counts if is_mine => self.follow(now, ruling, other, theirs, after.map(|after| after[1])),
+            VerdictReceipt::Counts if is_mine => {
+                self.follow(now, ruling, name::index(other), theirs, after.map(|after| after[1]))
+            }
             VerdictReceipt::Counts => self.happened(Happening::Kept(ruling)),
             VerdictReceipt::Refused => self.tally.refused.verdicts += 1,
             VerdictReceipt::Yields | VerdictReceipt::Known => {}
         }
     }
 
-    /// Whether two objects can have been so after a contact. Every peer that knows both finds the same.
+    /// Whether a verdict's states are possible after a contact. Every peer that knows both objects gets
+    /// the same result.
     fn can_be(&self, one: ObjectId, other: ObjectId, after: Option<[peer::After; 2]>) -> bool {
         let Some(after) = after else { return true };
         let [one_place, other_place] = after.map(|after| steps::vector(after.place));
@@ -258,14 +259,15 @@ impl Peer {
             && radius(one).zip(radius(other)).is_none_or(|(one, other)| is_together(one + other))
     }
 
-    /// Whether this peer knows that a term about an own object is not the sender's to decide. The term names the digests
-    /// that its decider is a function of, so that no honest peer thinks otherwise.
+    /// Whether this peer knows another decider of a term. A term's decider is a function of digests that its number
+    /// names, so all honest peers know the same one.
     fn is_anothers(&self, node: NodeId, theirs: ObjectId, own: ObjectId, term: u32) -> bool {
         let encounter = self.encounters.get(&ObjectPair::new(own, theirs));
         encounter.and_then(|encounter| encounter.decider(term)).is_some_and(|decider| decider != node)
     }
 
-    /// Whether a verdict puts an own object where it can have been. A decider that lost updates may have seen it elsewhere.
+    /// Whether an own object can have been where a verdict puts it. A decider that lost updates may have
+    /// seen it elsewhere.
     fn is_near(&self, now: Time, node: NodeId, own: ObjectId, contact: Time, after: Option<[peer::After; 2]>) -> bool {
         let (Some([_, after]), Some(owned)) = (after, self.own.get(&name::index(own))) else { return true };
         let since = now.seconds_since(self.contact_here(node, contact, now)).max(0.0);
@@ -274,26 +276,24 @@ impl Peer {
         way <= DISPLACEMENT_MAX + 2.0 * self.settings.speed_max * late_s
     }
 
-    /// Does to an own object what a verdict says.
-    fn follow(&mut self, now: Time, verdict: Verdict, own: ObjectId, other: ObjectId, after: Option<peer::After>) {
-        let index = name::index(own);
-        let Some(encounter) = self.encounter(index, other, now) else { return };
+    fn follow(&mut self, now: Time, verdict: Verdict, own: u32, other: ObjectId, after: Option<peer::After>) {
+        let Some(encounter) = self.encounter(own, other, now) else { return };
         let response = encounter.response.take();
         encounter.is_engaged = true;
         encounter.used_at = now;
         let contact = self.contact_here(name::owner(other), verdict.contact, now);
         let body = match after {
-            Some(after) => self.body_after(now, index, after, contact),
+            Some(after) => self.body_after(now, own, after, contact),
             None => response.map(|response| response.undisturbed),
         };
-        if let (Some(owned), Some(body)) = (self.own.get_mut(&index), body) {
+        if let (Some(owned), Some(body)) = (self.own.get_mut(&own), body) {
             owned.deflect(body);
         }
         self.tally.followed += 1;
         self.happened(Happening::Kept(verdict));
     }
 
-    /// An own object that was so after a contact, as it is now.
+    /// An own object now, given its state after a contact.
     fn body_after(&self, now: Time, index: u32, after: peer::After, contact: Time) -> Option<SteeredBall> {
         let owned = self.own.get(&index)?;
         let mut body = owned.body;
@@ -303,7 +303,7 @@ impl Peer {
         Some(body)
     }
 
-    /// A moment of a pair's clock, by this peer's.
+    /// A time of a pair's clock, by this peer's clock.
     fn contact_here(&self, other: NodeId, contact: Time, now: Time) -> Time {
         match self.pair_time(other, now) {
             Some(pair_time) => now + (contact - pair_time),
@@ -311,13 +311,12 @@ impl Peer {
         }
     }
 
-    /// Another peer's time.
     pub(super) fn time_of(&self, node: NodeId, now: Time) -> Option<Time> {
         self.neighbour(node).filter(|known| known.is_timed()).map(|known| known.time_there(now))
     }
 }
 
-/// What is sent of two objects, the first first, as states of the lower and the higher.
+/// The states of the lower and the higher object, from those of a first and a second.
 fn states_of(after: [peer::After; 2], is_first_lower: bool, contact: Time) -> [KinematicState; 2] {
     let [first, second] = after.map(|after| KinematicState {
         vel: steps::vector(after.velocity),

@@ -1,9 +1,15 @@
-//! A pair of one own object and one of another peer: watched while the two may meet, with what both said about it at
-//! each epoch, and so with who decides when they do.
+//! An encounter: a pair of an own object and one of another peer that may touch, with both sides' digests.
 //!
-//! Either peer begins to watch when it thinks that the two may meet, and says from which epoch on. The episode begins at
-//! the later of the two. Digests are sent until the other says that it has them; whoever was cut off for longer than that
-//! can go on begins again, and the other follows.
+//! ```text
+//! epoch          first here      first there
+//! ──────────────────┬───────────────┬──────────────▶
+//! own digests       ├──────────────────────────────
+//! their digests                     ├──────────────
+//! episode                           ├──────────────   begins at the later first epoch
+//! ```
+//!
+//! Either peer begins to watch when the two may touch, and says from which epoch on. A digest is sent until the other
+//! peer has acknowledged it. A peer that lost more than can be sent again begins anew, and so does the other's episode.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -16,64 +22,60 @@ use super::owned::SteeredBall;
 use super::settings::PeerSettings;
 use super::steps;
 
-/// A digest is sent again while it is of one of so many epochs.
+/// The number of recent epochs whose digests are sent again.
 const SENT_AGAIN: u32 = peer::Report::DIGESTS_MAX as u32;
-/// Digests of either side that are remembered.
+/// The most digests of either side that are kept.
 const DIGESTS_MAX: usize = 64;
-/// Digests may be of so many epochs ahead: clocks differ.
+/// A digest may be this many epochs ahead, as clocks differ.
 const AHEAD_MAX: u32 = 3;
-/// Claims that wait for an answer.
+/// The most claims that wait for an answer.
 const CLAIMS_MAX: usize = 4;
-/// Terms whose decider is remembered.
+/// The number of terms whose decider is kept.
 const TERMS_MAX: usize = 16;
-/// A pair that may no longer meet is watched on for so long, in microseconds.
+/// A pair is watched for this time after it may last have touched, in microseconds.
 const QUIET_US: i64 = 600_000;
 
-/// A pair.
+/// An own object and a remote one that may touch.
 #[derive(Clone, Debug)]
 pub struct Encounter {
-    /// The own object, as it is counted.
+    /// The index of the own object.
     pub own: u32,
-    /// The other.
     pub other: ObjectId,
-    /// Both.
     pub pair: ObjectPair,
-    /// What this peer decided about it.
-    pub docket: OwnVerdicts,
-    /// What the own object does while this peer waits for a verdict.
+    /// The verdicts that this peer issued about it.
+    pub issued: OwnVerdicts,
+    /// What the own object does until a verdict arrives.
     pub response: Option<TentativeBounce>,
-    /// Whether they met and have not been apart since.
+    /// Whether they touched and have not been apart since.
     pub is_engaged: bool,
-    /// When it was of use last.
+    /// When it was last used.
     pub used_at: Time,
     hosts: [NodeId; 2],
     settings: EpisodeSettings,
     every: u32,
     watch: Option<OwnWatch>,
-    /// The first epoch of which the other lacks the own digest, as far as it said.
+    /// The first epoch whose own digest the other peer lacks, by its newest message.
     lacked_there: u32,
     heard_first: Option<u32>,
     heard: BTreeMap<u32, Digest>,
     episode: Option<(u32, Episode)>,
     terms: VecDeque<(u32, NodeId)>,
     is_lost: bool,
-    /// The newest epoch of which this peer made a digest: nothing is said twice about one.
+    /// The newest epoch of an own digest. There is one digest per epoch.
     said: Option<u32>,
     claims: Vec<Claim>,
 }
 
-/// How an own object answers a contact about which nobody decided yet.
+/// A bounce that this peer assumes until the verdict on its claim arrives.
 #[derive(Clone, Copy, Debug)]
 pub struct TentativeBounce {
-    /// What was claimed, and when.
     pub tentative: Tentative,
-    /// The body as it would be without.
+    /// The own object without the bounce.
     pub undisturbed: SteeredBall,
-    /// The lower and the higher object after the contact, as this peer saw it.
+    /// The lower and the higher object after the contact, as this peer computed it.
     pub states: [KinematicState; 2],
 }
 
-/// What this peer said.
 #[derive(Clone, Debug)]
 struct OwnWatch {
     first: u32,
@@ -82,7 +84,7 @@ struct OwnWatch {
 }
 
 impl Encounter {
-    /// A pair that was never close. `radius` is the sum of the two, in metres.
+    /// A pair that is not watched. `radius` is the sum of both, in metres.
     pub fn new(
         node: NodeId,
         own: ObjectId,
@@ -96,7 +98,7 @@ impl Encounter {
             own: name::index(own),
             other,
             pair: ObjectPair::new(own, other),
-            docket: OwnVerdicts::new(node, settings.overlap_us),
+            issued: OwnVerdicts::new(node, settings.overlap_us),
             response: None,
             is_engaged: false,
             used_at: now,
@@ -115,18 +117,19 @@ impl Encounter {
         }
     }
 
-    /// Whether this peer makes digests for it.
+    /// Whether this peer sends digests for it.
     pub fn is_watched(&self) -> bool {
         self.watch.is_some()
     }
 
-    /// Whether the other peer does.
+    /// Whether the other peer has done so recently.
     pub fn is_watched_there(&self, epoch: u32) -> bool {
         let newest = self.heard.last_key_value().map(|(&newest, _)| newest);
         newest.is_some_and(|newest| newest.saturating_add(self.settings.delay) >= epoch)
     }
 
-    /// Goes on watching, or begins, or ends; returns what to say, in some epochs. `digest` is the own object now.
+    /// Begins, continues or ends watching. `digest` is that of the own object now. Returns the message to send, if one
+    /// is due in this epoch.
     pub fn look(&mut self, may_meet: bool, epoch: u32, digest: Digest, now: Time) -> Option<peer::Watch> {
         if may_meet {
             self.used_at = now;
@@ -151,7 +154,7 @@ impl Encounter {
         if self.said.is_some_and(|said| said >= epoch) {
             return None;
         }
-        // A peer that slept through more epochs than can be sent begins again.
+        // After a gap of more epochs than can be sent again, watching begins anew.
         if self.newest_own().is_some_and(|newest| epoch - newest >= SENT_AGAIN) {
             self.begin(epoch);
         }
@@ -169,8 +172,8 @@ impl Encounter {
                 episode.handle(self.hosts[0], digest);
             }
         }
-        // All pairs in the same epochs: what is sent together is one message. Who begins says so at once, so that the other
-        // begins too.
+        // All pairs send in the same epochs, in one report. A peer that begins sends at once, so that the
+        // other begins too.
         if !is_first && !epoch.is_multiple_of(self.every) {
             self.renew();
             return None;
@@ -190,8 +193,8 @@ impl Encounter {
         })
     }
 
-    /// Takes in what the other peer says. `false` if it cannot be: digests of the future, or that say otherwise than
-    /// before; nothing of it is taken in then.
+    /// Takes in the other peer's digests. Returns `false`, without an effect, if one is of the future or contradicts
+    /// an earlier one.
     pub fn hear(&mut self, watch: &peer::Watch, epoch: u32) -> bool {
         let digests = || {
             let epochs = (0..=watch.newest).rev();
@@ -218,14 +221,14 @@ impl Encounter {
         true
     }
 
-    /// How this peer stands. A term foresees that the two meet within the closing time: for so long its decider need not
-    /// hear more of the other, or nobody would decide while the network is cut. The term may be over by then and another
-    /// have begun: should both decide, the lower term counts with everybody.
+    /// The state of the episode in an epoch. In a term the pair may touch within the closing time. For that long the
+    /// decider may decide without new digests, or no peer would decide during a network partition. The term may be over
+    /// by then and another have begun: if both peers decide, all peers keep the verdict of the lower term.
     pub fn standing(&mut self, epoch: u32) -> Standing {
         let Some((_, episode)) = &mut self.episode else { return Standing::Outside };
         let mut standing = episode.standing(epoch);
         if let Standing::Uninformed { epoch: missing } = standing {
-            // What was sent for the last time will not come any more.
+            // A digest that is not sent again any more is lost.
             let newest = self.heard.last_key_value().map_or(0, |(&newest, _)| newest);
             self.is_lost = !self.heard.contains_key(&missing) && newest >= missing.saturating_add(SENT_AGAIN);
             let lacking_us = i64::from(epoch.saturating_sub(missing)) * self.settings.epoch_us;
@@ -244,12 +247,12 @@ impl Encounter {
         standing
     }
 
-    /// Who decides in a term, if this peer knows.
+    /// The decider of a term, if this peer knows it.
     pub fn decider(&self, term: u32) -> Option<NodeId> {
         self.terms.iter().find(|known| known.0 == term).map(|known| known.1)
     }
 
-    /// The other peer waits for a verdict. `false` if too many do.
+    /// Takes in a claim of the other peer. Returns `false` if there are too many.
     pub fn claimed(&mut self, claim: Claim) -> bool {
         let is_room = self.claims.len() < CLAIMS_MAX;
         if is_room && !self.claims.contains(&claim) {
@@ -258,13 +261,13 @@ impl Encounter {
         is_room
     }
 
-    /// The next claim that has waited until `before` was contact time, by the pair's clock.
+    /// Takes out a claim about a contact at or before a time of the pair's clock.
     pub fn next_claim(&mut self, before: Time) -> Option<Claim> {
         let at = self.claims.iter().position(|claim| claim.contact <= before)?;
         Some(self.claims.remove(at))
     }
 
-    /// The first epoch of which this peer lacks the other's digest. What the episode has looked at it had.
+    /// The first epoch whose digest of the other peer is missing here.
     fn lacks(&self) -> u32 {
         let own_first = self.watch.as_ref().map_or(0, |watch| watch.first);
         let looked_at = self.episode.as_ref().map_or(own_first, |(_, episode)| episode.next_epoch());
@@ -287,7 +290,7 @@ impl Encounter {
         self.watch = Some(OwnWatch { first, digests: VecDeque::new(), quiet_since: None });
     }
 
-    /// Both sides' first epochs say where the episode begins; when that changes it begins anew, with all that is held.
+    /// Begins the episode anew, with all digests that are kept, if its first epoch changes.
     fn renew(&mut self) {
         let (Some(watch), Some(heard_first)) = (&self.watch, self.heard_first) else { return };
         let first = watch.first.max(heard_first);
@@ -320,13 +323,13 @@ mod tests {
         [0, 1].map(|side| Encounter::new(nodes[side], object(side), object(1 - side), 2.0, &settings, Time::default()))
     }
 
-    /// Two that meet at epoch 140; the second is faster.
+    /// Two objects that touch at epoch 140. The second is faster.
     fn digest(side: usize, epoch: u32) -> Digest {
         let (speed, t) = ([2.0, -6.0][side], f64::from(epoch) * 0.1 - 14.0);
         Digest::new(epoch, DVec3::X * (speed * t), DVec3::X * speed, false)
     }
 
-    /// Watches through the epochs, with one epoch of latency; `arrives` says which messages do.
+    /// Watches through some epochs with a latency of one epoch; `arrives` says which messages do.
     fn watch(pair: &mut [Encounter; 2], epochs: std::ops::Range<u32>, mut arrives: impl FnMut(u32) -> bool) -> usize {
         let mut under_way: Vec<(usize, peer::Watch)> = Vec::new();
         let mut longest = 0;
@@ -358,7 +361,7 @@ mod tests {
         let mut steady = pair();
         assert_eq!(watch(&mut steady, FIRST..FIRST + 1, |_| true), 1);
         watch(&mut steady, FIRST + 1..110, |_| true);
-        assert_eq!(watch(&mut steady, 110..140, |_| true), 4, "what was acknowledged is not said again");
+        assert_eq!(watch(&mut steady, 110..140, |_| true), 4, "acknowledged digests are not sent again");
     }
 
     #[test]
@@ -368,8 +371,8 @@ mod tests {
         let Standing::InTerm { term, decider } = pair[1].standing(134) else { panic!("{:?}", pair[1].standing(134)) };
         assert_eq!(decider, NodeId::new(2));
         watch(&mut pair, 134..160, |_| false);
-        assert_eq!(pair[1].standing(145), Standing::InTerm { term, decider }, "as foreseen");
+        assert_eq!(pair[1].standing(145), Standing::InTerm { term, decider }, "within the closing time");
         assert_eq!(pair[0].standing(145), Standing::InTerm { term, decider });
-        assert!(matches!(pair[1].standing(155), Standing::Uninformed { .. }), "nobody can foresee so much");
+        assert!(matches!(pair[1].standing(155), Standing::Uninformed { .. }), "longer than the closing time");
     }
 }

@@ -1,10 +1,14 @@
-//! A frame: move, predict, listen, watch, settle, send.
+//! The steps of a frame:
+//!
+//! ```text
+//! links ─▶ move own objects ─▶ predict remote ones ─▶ areas of interest ─▶ watch and meet, per pair ─▶ settle ─▶ send
+//! ```
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use motion::adaptive;
 use motion::company::predict_together;
-use motion::decision::Digest;
+use motion::decision::{Digest, ObjectPair};
 use space::{NodeId, ObjectId, Time};
 use wire::ToPeer;
 use wire::peer::name;
@@ -17,15 +21,15 @@ use super::settings::PeerSettings;
 use super::{Peer, single, steps};
 use wire::{Channel, Effect, LinkId};
 
-/// Who hears whom is worked out so often, in microseconds.
+/// The time between updates of the areas of interest, in microseconds.
 const LISTEN_US: i64 = 100_000;
-/// Who came so short a time ago is told everything each time, in microseconds.
+/// A new peer is sent all own objects for this time, in microseconds.
 const WELCOME_US: i64 = 1_000_000;
-/// A pair is watched although the two would miss each other by so much, in metres: both may still turn.
+/// A pair is watched even if the two would miss each other by this much, in metres, as both may turn.
 const WATCH_MARGIN: f64 = 2.0;
-/// What the other peer watches is watched from so many times farther.
+/// The factor on time and margin for pairs that the other peer watches.
 const WATCH_ALIKE: f64 = 2.0;
-/// A pair that was of no use for so long is forgotten, in microseconds.
+/// An encounter that was not used for this time is forgotten, in microseconds.
 const UNUSED_US: i64 = 10_000_000;
 
 impl Peer {
@@ -53,8 +57,8 @@ impl Peer {
         self.forget(now);
     }
 
-    /// Works out where the others' objects are: bounces off the scene, and, of those that are near to each other, off each
-    /// other. What bounces off an own object is not predicted but decided.
+    /// Predicts the remote objects, with bounces off the scene and off each other. Contacts with own objects
+    /// are decided instead.
     fn predict(&mut self, now: Time) {
         let times: BTreeMap<NodeId, Time> =
             self.links.values().filter(|k| k.is_timed()).filter_map(|k| Some((k.node?, k.time_there(now)))).collect();
@@ -78,19 +82,19 @@ impl Peer {
             }
         }
         let bounces = together.contacts as u64;
-        // A bounce is predicted anew in every frame until an update makes it history.
+        // A bounce is predicted again in every frame until the next update.
         self.tally.predicted_bounces += bounces.saturating_sub(self.bounces);
         self.bounces = bounces;
     }
 
-    /// Others' objects of which one may have met another since it was heard of.
+    /// Remote objects of different peers that may have touched since their last updates.
     fn near_each_other(&self) -> BTreeSet<ObjectId> {
         let movers: Vec<_> = self.others.values().filter_map(|other| Some((other.object, other.mover()?))).collect();
         let horizon_s = (self.settings.heartbeat_us + self.settings.latency_us_max) as f64 * 1e-6;
         let mut near = BTreeSet::new();
         for (at, (object, one)) in movers.iter().enumerate() {
             for (other_object, other) in &movers[at + 1..] {
-                // What they can have moved towards each other since, and what they turned away by a bounce.
+                // How far they can have moved towards each other, or apart after a bounce.
                 let reach = one.radius + other.radius + (one.vel - other.vel).length() * horizon_s;
                 if name::owner(*object) != name::owner(*other_object)
                     && one.pos.distance_squared(other.pos) <= reach * reach
@@ -102,7 +106,7 @@ impl Peer {
         near
     }
 
-    /// Drops who fell silent, and asks the others for the time.
+    /// Drops silent peers, and sends pings.
     fn look_after_links(&mut self, now: Time) {
         let silence_us = self.settings.silence_us;
         let is_silent = |known: &RemotePeer| now - known.heard_at > silence_us;
@@ -114,7 +118,7 @@ impl Peer {
         }
         let due: Vec<LinkId> = self.links.values_mut().filter_map(|k| k.frame(now).then_some(k.link)).collect();
         for link in due {
-            // Who has not heard who asks does not answer.
+            // A peer without this one's hello does not answer a ping.
             match self.links.get(&link).and_then(|known| known.answered_at) {
                 Some(_) => self.send(link, &ToPeer::Ping { asked_us: now.micros() }),
                 None => self.hail(now, link),
@@ -122,7 +126,7 @@ impl Peer {
         }
     }
 
-    /// Works out who hears the own objects. Who begins to is told at once.
+    /// Updates the areas of interest. A peer that begins to hear an own object is sent its newest update.
     fn listen(&mut self, now: Time) {
         if self.listened_at.is_some_and(|listened| now - listened < LISTEN_US) {
             return;
@@ -141,12 +145,12 @@ impl Peer {
         let others = self.others.values().filter_map(|other| Some((other.object, other.predicted()?.pos)));
         for (object, place) in own.chain(others) {
             if let Some(&slot) = self.slots.get(&object) {
-                // Beyond the world's end nobody is heard; the place before it stays.
+                // Outside the limits of a world an object keeps its last position.
                 let _ = self.audience.move_to(slot, single(place));
             }
         }
         self.audience.update();
-        // A newcomer is told of everything, a few times: announcements are on the stream, which may have lost them.
+        // A new peer is sent everything in datagrams too, as the stream may wait for lost packets.
         for neighbour in self.links.values_mut() {
             if neighbour.acquainted_at().is_some_and(|acquainted| now - acquainted < WELCOME_US) {
                 for owned in self.own.values() {
@@ -176,28 +180,32 @@ impl Peer {
         }
     }
 
-    /// All pairs of an own object and one of another peer whose place is known.
+    /// All pairs of an own object and a remote one with a fresh prediction.
     fn meetings(&self) -> Vec<SeenPair> {
         let mut meetings = Vec::new();
         for (&own, owned) in &self.own {
             for other in self.others.values().filter(|other| other.mover().is_some()) {
                 let Some(seen) = other.predicted() else { continue };
-                meetings.push(SeenPair { own, other: other.object, body: owned.body, seen, radius: other.radius });
+                let pair = ObjectPair::new(owned.object, other.object);
+                meetings.push(SeenPair {
+                    pair,
+                    own,
+                    other: other.object,
+                    body: owned.body,
+                    seen,
+                    radius: other.radius,
+                });
             }
         }
         meetings
     }
 
-    /// Makes digests for a pair that may meet.
+    /// Makes digests for a pair that may touch.
     fn watch(&mut self, now: Time, meeting: &SeenPair) {
         let node = name::owner(meeting.other);
         let Some(pair_time) = self.pair_time(node, now) else { return };
         let (epoch, watch_s) = (self.epoch(pair_time), self.settings.watch_s());
-        let pair = motion::decision::ObjectPair::new(
-            name::object(self.node, meeting.own).expect("own objects have names"),
-            meeting.other,
-        );
-        let known = self.encounters.get(&pair);
+        let known = self.encounters.get(&meeting.pair);
         let is_alike = known.is_some_and(|encounter| encounter.is_watched_there(epoch));
         let farther = if is_alike { WATCH_ALIKE } else { 1.0 };
         let may_meet = meeting.may_meet(watch_s * farther, WATCH_MARGIN * farther);
@@ -217,7 +225,7 @@ impl Peer {
         }
     }
 
-    /// Sends what others must know: one report to each.
+    /// Sends each peer its reports.
     fn tell(&mut self, now: Time) {
         let remote: Vec<adaptive::MovingBall> = self.others.values().filter_map(|other| other.mover()).collect();
         for (index, owned) in &mut self.own {

@@ -1,8 +1,8 @@
-//! A world's file, as peers have it: the level ground with what stands on it.
+//! The ground of a world file as peers use it: level, with upright walls.
 //!
-//! Peers move balls of one size on the level, so that whoever meets whom parts level too. What stands in their way reaches
-//! up for ever, and what is turned, or has many corners, is as wide as the box around it: peers must see the same walls to
-//! the bit, and these are walls whose contacts have a closed form. What hangs above their heads is not there.
+//! Peers move balls of one size on the level ground, so contacts push them apart horizontally. All peers must compute
+//! the same contacts to the bit, so every fixed object is a box along the axes: it is as wide as its bounding box and
+//! reaches up to `HIGH`. Objects above the balls are left out.
 
 use motion::CollisionScene;
 use motion::scene::{SceneError, SceneObject, SceneShape};
@@ -16,22 +16,21 @@ use server::shape_of;
 
 /// The radius of every ball, in metres.
 pub const RADIUS: f32 = 0.4;
-/// How far a ball hears and is heard, in metres.
+/// The radius of a ball's area of interest, in metres.
 pub const AURA: f32 = 20.0;
-/// How far up walls reach, in metres.
+/// The height of walls, in metres.
 const HIGH: f64 = 64.0;
-/// What is no higher than this is walked over, in metres.
+/// Balls pass over objects that are no higher than this, in metres.
 const LOW: f32 = 0.02;
-/// Places to begin at are so far from each other, in metres, and there are at most so many in a row.
+/// The distance between places to begin at, in metres, and the most in a row.
 const SPACING: f64 = 1.5;
 const PLACES_MAX: usize = 64;
-/// A place to begin at is so far from walls, in metres.
+/// The distance of a place to begin at from walls, in metres.
 const CLEARANCE: f64 = 0.3;
 
-/// The ground of a world.
+/// The level ground of a world.
 #[derive(Clone, Debug)]
 pub struct FlatGround {
-    /// What is in the way.
     pub scene: CollisionScene,
     low: DVec3,
     high: DVec3,
@@ -42,7 +41,7 @@ pub struct FlatGround {
 }
 
 impl FlatGround {
-    /// The ground of this world; what can move in it does not, and is not there.
+    /// The ground of a world with its fixed objects; movable ones are left out.
     pub fn new(world: &World) -> Result<FlatGround, SceneError> {
         let spec = world.spec();
         let (low, high) = (spec.low.as_dvec3(), spec.high.as_dvec3());
@@ -63,7 +62,7 @@ impl FlatGround {
                 FixedObject { object: object.id, shape: shape_of(&object), place: object.at, turn: object.turn };
             let bounds = object.shape.bounds();
             let (center, size) =
-                turned((bounds.min + bounds.max) * 0.5, (bounds.max - bounds.min) * 0.5, object.turn.quat());
+                rotated((bounds.min + bounds.max) * 0.5, (bounds.max - bounds.min) * 0.5, object.turn.quat());
             let center = object.at.position() + center;
             let (bottom, top) = (center.y - size.y, center.y + size.y);
             if top > spec.low.y + LOW && bottom < spec.low.y + 2.0 * RADIUS {
@@ -77,7 +76,7 @@ impl FlatGround {
         let walking = Walking {
             speed_max: spec.limits.speed,
             jump_speed: 0.0,
-            // Pages walk where something pulls down.
+            // Pages walk only where there is gravity.
             gravity: if spec.gravity > 0.0 { spec.gravity } else { 9.81 },
             step_height: 0.0,
         };
@@ -85,24 +84,24 @@ impl FlatGround {
         Ok(FlatGround { scene: CollisionScene::new(objects)?, low, high, spawn, solids, walking, bounds })
     }
 
-    /// What a page is told of it.
+    /// The settings of a page's window.
     pub fn window(&self, nickname: &str, tick_us: u32) -> WindowSettings {
         let FlatGround { bounds, ref solids, walking, .. } = *self;
         WindowSettings { bounds, solids: solids.clone(), walking, tick_us, nickname: nickname.to_owned() }
     }
 
-    /// The fastest that users move, in metres per second.
+    /// The highest speed of users, in metres per second.
     pub fn speed_max(&self) -> f64 {
         f64::from(self.walking.speed_max)
     }
 
-    /// Where the middle of a ball is that stands here.
+    /// The centre of a ball that stands at a place.
     pub fn on(&self, place: DVec3) -> DVec3 {
         DVec3::new(place.x, self.low.y + f64::from(RADIUS), place.z)
     }
 
-    /// Where one can begin: free of walls, as far as may be from those who are there, and if nobody is, near the place
-    /// where the world's file lets people begin. `None` if the world is full of walls.
+    /// A place to begin at: free of walls, as far from others as possible, up to ten metres, and then near the world
+    /// file's first spawn. `None` if there is no free place.
     pub fn free_place(&self, others: &[DVec3]) -> Option<DVec3> {
         let extent = self.high - self.low;
         let count = |length: f64| ((length / SPACING) as usize).clamp(1, PLACES_MAX);
@@ -114,7 +113,6 @@ impl FlatGround {
         let free = places.filter(|&place| self.is_free(place));
         let rank = |place: DVec3| {
             let nearest = others.iter().map(|other| place.distance(*other)).fold(f64::INFINITY, f64::min);
-            // Ten metres are far enough; then it is good to be where people begin.
             (nearest.min(10.0), -place.distance(self.on(self.spawn)))
         };
         free.max_by(|&one, &other| {
@@ -129,8 +127,8 @@ impl FlatGround {
     }
 }
 
-/// The box around a turned box.
-fn turned(center: Vec3, half: Vec3, turn: Quat) -> (Vec3, Vec3) {
+/// The box along the axes around a rotated box.
+fn rotated(center: Vec3, half: Vec3, turn: Quat) -> (Vec3, Vec3) {
     let [x, y, z] = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| (turn * axis).abs());
     (turn * center, x * half.x + y * half.y + z * half.z)
 }

@@ -1,37 +1,73 @@
-//! A peer: a participant of a world without a server.
+#![doc = include_str!("../README.md")]
 //!
-//! It moves its own objects and nobody else's; their [names](wire::peer::name) say whose they are. To those who hear an
-//! object it sends when what they believe is no longer good enough, near collisions sooner, and to all others a sign of
-//! life. What others move it predicts, bounces off the scene included. When an own object meets another peer's, one of the
-//! two decides by a rule that both follow on the same numbers ([`encounter`]); the other waits, and all keep one verdict
-//! ([`verdicts`]). Nothing that arrives is believed because it arrived: see [`tally`].
+//! # How it works
 //!
-//! The state machine is in four files by what it does: this one holds it, `arrivals` takes in messages, `frame` does what
-//! is due, `contacts` settles who met whom.
+//! A peer moves its own objects and no others; an object's [name](wire::peer::name) contains its owner's number. Its
+//! own objects are sent by dead reckoning, those of other peers are predicted. When an own object touches one of
+//! another peer, one of the two decides what happens, by a rule that both compute from the same numbers.
+//!
+//! # Order of calls
+//!
+//! ```text
+//! event of a link ──▶ handle ─┐
+//! next_wake is due ─▶ wake ───┼─▶ then poll until None: Effect::Send, Effect::Close
+//! the user ─────────▶ walk ───┘   and next_happening, next_words until None
+//! ```
+//!
+//! [`Peer::new`] comes first, then [`add`](Peer::add) for each own object; [`leave`](Peer::leave) last, before a last
+//! `poll`. `wake` computes a frame: it moves own objects, predicts the others, treats contacts and sends reports.
+//!
+//! # A contact between objects of two peers
+//!
+//! ```text
+//!            may meet             close                      touch
+//! unknown ─────────────▶ watched ───────▶ in a term ────────────────────────┐
+//!    ▲                    │  ▲               │            this peer decides │ the other decides, or it is not known
+//!    └─── cannot meet ────┘  └── not close ──┘                  ▼           ▼
+//!                                                            verdict ◀── claim, with a tentative bounce
+//!                                                          (to all peers)   │ no verdict within patience_us
+//!                                                               ▼           ▼
+//!                                                             kept       dropped: the object returns to its own motion
+//! ```
+//!
+//! - An *encounter* is a pair of an own object and one of another peer that may meet (`encounter`).
+//! - A *digest* is the rounded state of an object at one epoch. Both peers of an encounter send theirs until the
+//!   other has them.
+//! - A *term* is a time in which the pair is close. Both peers compute its one *decider* from digests that both have.
+//! - A *claim* asks the other peer for a verdict about a contact.
+//! - A *verdict* is the outcome of a contact. All peers receive it; of several about one contact, all keep the one of
+//!   the lowest term (`verdicts`).
+//!
+//! No message is believed because it arrived: [`tally`] counts what is refused, by reason.
+//!
+//! `arrivals` takes in messages, `frame` does what is due, `contacts` treats contacts.
 
 #![forbid(unsafe_code)]
 
 mod arrivals;
 mod contacts;
-pub mod encounter;
+mod encounter;
 mod frame;
 pub mod ground;
-pub mod owned;
-pub mod remote_object;
-pub mod remote_peer;
+mod owned;
+mod remote_object;
+mod remote_peer;
 pub mod settings;
 pub mod steps;
 pub mod tally;
-pub mod verdicts;
+mod verdicts;
 pub mod wanderer;
 pub mod window;
-pub mod words;
+
+/// What the API takes and returns.
+pub use {motion, space, wire};
 
 use std::collections::{BTreeMap, VecDeque};
 
 use interest::{Audience, Aura};
 use motion::decision::{ObjectPair, Verdict};
 use motion::{CollisionScene, KinematicState, Predicted};
+use space::token_bucket::{Allowance, TokenBucket};
 use space::{DVec3, NodeId, ObjectId, Slot, Time, Vec3};
 use wire::ToPeer;
 use wire::peer::{PEER_VERSION, name};
@@ -43,88 +79,90 @@ use self::remote_peer::RemotePeer;
 use self::settings::PeerSettings;
 use self::tally::Tally;
 use self::verdicts::AllVerdicts;
-use self::words::{Pace, Said, Words};
 use wire::{Channel, Effect, Endpoint, Event, LinkId, Participant};
 
-/// Links at most: a mesh of more peers wants a server.
+/// The most links. A mesh of more peers needs a server.
 const LINKS_MAX: usize = 256;
-/// Objects of one peer at most.
+/// The most objects of one peer.
 const OBJECTS_MAX: usize = 256;
-/// Pairs that are looked after at most.
+/// The most encounters.
 const ENCOUNTERS_MAX: usize = 16_384;
-/// What happened and nobody asked for is kept up to so many.
+/// The most happenings and words that wait to be read; the oldest are dropped.
 const HAPPENINGS_MAX: usize = 4_096;
+const WORDS_MAX: usize = 64;
+/// A user may speak ten times at once, and then once a second.
+const SPEECH: Allowance = Allowance { message_us: 1_000_000, burst: 10 };
 
-/// Who a peer is.
 #[derive(Clone, Debug)]
 pub struct NewPeer {
     /// Its number, 1 to [`name::NODE_MAX`].
     pub node: NodeId,
-    /// What its user is called.
     pub name: String,
-    /// How often it wakes, in microseconds.
+    /// The length of a frame, in microseconds.
     pub frame_us: i64,
-    /// What all share.
     pub settings: PeerSettings,
 }
 
-/// Why a peer or an object of it cannot be.
+/// Why a peer or an object of it is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PeerError {
-    /// No peer has this number.
-    #[error("{0} is no peer, expected 1 to {max}", max = name::NODE_MAX)]
+    /// A number out of range.
+    #[error("{0} is no number of a peer, expected 1 to {max}", max = name::NODE_MAX)]
     Node(NodeId),
-    /// No object is counted so, or one already is.
+    /// An index that is taken or out of range.
     #[error("object index {0} is taken, or not 1 to {max}", max = name::INDEX_MAX)]
     Index(u32),
-    /// A radius, aura, place or velocity that is not finite or not in range.
-    #[error("object index {0} has a radius, aura, place or velocity that cannot be")]
+    /// A number that is not finite or out of range.
+    #[error("object index {0} has a radius, aura, place or velocity that is not finite or out of range")]
     Nonsense(u32),
-    /// Too many objects.
+    /// More than `OBJECTS_MAX` objects.
     #[error("a peer has at most {OBJECTS_MAX} objects")]
     TooMany,
 }
 
-/// What a new object of a peer is like.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NewObject {
-    /// How it is counted, from 1.
+    /// Its index among the peer's objects, from 1.
     pub index: u32,
     /// The radius of its ball, in metres.
     pub radius: f32,
-    /// How far it hears and is heard, in metres.
+    /// The radius of its area of interest, in metres.
     pub aura: f32,
-    /// Where it is.
     pub place: DVec3,
-    /// How it moves.
     pub velocity: DVec3,
 }
 
-/// Something that its user, or the lab, may want to know.
+/// An event for the peer's user.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Happening {
-    /// A peer came.
+    /// Another peer joined.
     Joined(NodeId),
-    /// A peer left, or fell silent.
+    /// Another peer left, or has been silent for too long.
     Left(NodeId),
-    /// An own object met another's.
+    /// An own object touched one of another peer.
     Met {
-        /// Which two.
         pair: ObjectPair,
-        /// When, by the pair's clock.
+        /// By the pair's clock.
         contact: Time,
     },
-    /// This peer decided.
+    /// This peer issued a verdict.
     Decided(Verdict),
-    /// A verdict counts, as far as is known.
+    /// A verdict counts, unless one of a lower term arrives.
     Kept(Verdict),
-    /// No verdict came in time: the response was dropped.
+    /// No verdict arrived in time: the tentative bounce was undone.
     Dropped {
-        /// About which two.
         pair: ObjectPair,
-        /// When they met, by the pair's clock.
+        /// By the pair's clock.
         contact: Time,
     },
+}
+
+/// What a user said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Words {
+    /// The user's peer; `None` for this one.
+    pub node: Option<NodeId>,
+    pub text: String,
 }
 
 /// A participant of a world without a server.
@@ -135,7 +173,7 @@ pub struct Peer {
     frame_us: i64,
     settings: PeerSettings,
     scene: CollisionScene,
-    /// Of the settings and the scene: whoever has others is in another world.
+    /// A hash of settings and scene. Peers with different ones are in different worlds.
     world_hash: u64,
     links: BTreeMap<LinkId, RemotePeer>,
     by_node: BTreeMap<NodeId, LinkId>,
@@ -145,22 +183,22 @@ pub struct Peer {
     verdicts: AllVerdicts,
     audience: Audience,
     slots: BTreeMap<ObjectId, Slot>,
-    /// Whether somebody of a peer hears an own object.
+    /// The peers with an object that hears an own one, by the own one's index.
     hearers: BTreeMap<u32, Vec<NodeId>>,
-    /// Bounces among others' objects that were predicted in the last frame.
+    /// The number of bounces between remote objects that were predicted in the last frame.
     bounces: u64,
     listened_at: Option<Time>,
     forgot_at: Option<Time>,
     effects: VecDeque<Effect>,
     happenings: VecDeque<Happening>,
-    said: Said,
-    pace: Pace,
+    said: VecDeque<Words>,
+    speech: TokenBucket,
     next_wake: Time,
     tally: Tally,
 }
 
 impl Peer {
-    /// A peer alone in its scene.
+    /// A peer without links and objects.
     pub fn new(new: NewPeer, scene: CollisionScene, now: Time) -> Result<Peer, PeerError> {
         let NewPeer { node, name, frame_us, settings } = new;
         name::object(node, 1).ok_or(PeerError::Node(node))?;
@@ -185,14 +223,13 @@ impl Peer {
             forgot_at: None,
             effects: VecDeque::new(),
             happenings: VecDeque::new(),
-            said: Said::default(),
-            pace: Pace::default(),
+            said: VecDeque::new(),
+            speech: TokenBucket::new(SPEECH),
             next_wake: now,
             tally: Tally::default(),
         })
     }
 
-    /// Brings an object into the world.
     pub fn add(&mut self, new: NewObject, now: Time) -> Result<ObjectId, PeerError> {
         let NewObject { index, radius, aura, place, velocity } = new;
         let object = name::object(self.node, index).ok_or(PeerError::Index(index))?;
@@ -217,7 +254,7 @@ impl Peer {
         Ok(object)
     }
 
-    /// Takes an own object out of the world. Says whether there was one.
+    /// Removes an own object. Returns whether there was one.
     pub fn remove(&mut self, index: u32) -> bool {
         let Some(owned) = self.own.remove(&index) else { return false };
         self.forget_object(owned.object);
@@ -226,8 +263,7 @@ impl Peer {
         true
     }
 
-    /// Sets the acceleration of an own object, in metres per second squared: how its user steers it from now on. What is
-    /// no number steers nothing.
+    /// Sets the acceleration of an own object, in metres per second squared. One that is not finite is ignored.
     pub fn steer(&mut self, index: u32, acceleration: DVec3) {
         if let Some(owned) = self.own.get_mut(&index)
             && acceleration.is_finite()
@@ -236,8 +272,8 @@ impl Peer {
         }
     }
 
-    /// Lets an own object move with this velocity from now on, whenever it is free to: what it bounces off throws it back
-    /// for a moment. What is no number moves nothing.
+    /// Sets the velocity at which an own object walks. After a bounce it moves freely for `THROWN_US` first. A velocity
+    /// that is not finite is ignored.
     pub fn walk(&mut self, index: u32, velocity: DVec3) {
         let speed_max = self.settings.speed_max;
         if let Some(owned) = self.own.get_mut(&index)
@@ -247,7 +283,7 @@ impl Peer {
         }
     }
 
-    /// Says goodbye, and forgets everybody.
+    /// Says goodbye and closes all links.
     pub fn leave(&mut self) {
         self.broadcast(&ToPeer::Leave);
         for link in self.links.keys().copied().collect::<Vec<_>>() {
@@ -256,27 +292,20 @@ impl Peer {
         }
     }
 
-    /// Who it is.
     pub fn node(&self) -> NodeId {
         self.node
     }
 
-    /// The rules that it follows.
-    pub fn settings(&self) -> &PeerSettings {
-        &self.settings
-    }
-
-    /// Its own objects and how they move.
     pub fn own(&self) -> impl Iterator<Item = (ObjectId, KinematicState)> + '_ {
         self.own.values().map(|owned| (owned.object, owned.body.state))
     }
 
-    /// The objects of others, where they are in this frame.
+    /// The objects of other peers, as predicted for this frame.
     pub fn others(&self) -> impl Iterator<Item = (ObjectId, Predicted)> + '_ {
         self.others.values().filter_map(|other| Some((other.object, other.predicted()?)))
     }
 
-    /// The same, with what their users are called and their radii in metres.
+    /// The same, with their users' names and their radii in metres.
     pub fn seen(&self) -> impl Iterator<Item = (ObjectId, &str, f32, Predicted)> + '_ {
         self.others.values().filter_map(|other| {
             let user = self.neighbour(name::owner(other.object)).map_or("", |known| known.name.as_str());
@@ -289,47 +318,45 @@ impl Peer {
         self.own.get(&index).map(|owned| owned.body.radius as f32)
     }
 
-    /// The peers that are there, and half the quickest round trip to each in microseconds.
+    /// The connected peers, their users' names, and half the shortest round trip to each in microseconds.
     pub fn peers(&self) -> impl Iterator<Item = (NodeId, &str, Option<i64>)> + '_ {
         self.links.values().filter_map(|known| Some((known.node?, known.name.as_str(), known.latency_us())))
     }
 
-    /// The peers that hear an own object.
+    /// The peers with an object that hears an own one.
     pub fn hearers(&self, index: u32) -> &[NodeId] {
         self.hearers.get(&index).map_or(&[], Vec::as_slice)
     }
 
-    /// The verdicts that count, by pair and precedence.
+    /// The verdicts that count, by pair.
     pub fn verdicts(&self) -> impl Iterator<Item = Verdict> + '_ {
         self.verdicts.counting()
     }
 
-    /// Pairs that are watched.
     pub fn watched(&self) -> usize {
         self.encounters.values().filter(|encounter| encounter.is_watched()).count()
     }
 
-    /// What happened since it was asked last.
+    /// The oldest happening that was not read yet.
     pub fn next_happening(&mut self) -> Option<Happening> {
         self.happenings.pop_front()
     }
 
-    /// The own user says something, to everybody who is connected. `false` if that is too often, or too long.
+    /// Sends a text of the own user to all peers. Returns `false` if it is too long or too soon.
     pub fn say(&mut self, text: String, now: Time) -> bool {
-        let may = text.len() <= wire::session::SAID_MAX && self.pace.may_speak(now);
+        let may = text.len() <= wire::session::SAID_MAX && self.speech.take(now);
         if may {
             self.broadcast(&ToPeer::Says { text: text.clone() });
-            self.said.push(Words { node: None, text });
+            self.heard(Words { node: None, text });
         }
         may
     }
 
-    /// What somebody said, and nobody has asked for yet.
+    /// The oldest words that were not read yet, of the own user or another.
     pub fn next_words(&mut self) -> Option<Words> {
-        self.said.take()
+        self.said.pop_front()
     }
 
-    /// How often what happened.
     pub fn tally(&self) -> &Tally {
         &self.tally
     }
@@ -338,7 +365,7 @@ impl Peer {
         self.links.get(self.by_node.get(&node)?)
     }
 
-    /// The time now by a pair's clock, that of its lower peer; `None` if that is not known.
+    /// The time by a pair's clock, which is that of its lower peer; `None` if that is not known.
     fn pair_time(&self, other: NodeId, now: Time) -> Option<Time> {
         if self.node < other {
             return Some(now);
@@ -346,7 +373,7 @@ impl Peer {
         self.neighbour(other).filter(|known| known.is_timed()).map(|known| known.time_there(now))
     }
 
-    /// The epoch at a moment of a pair's clock.
+    /// The epoch at a time of a pair's clock.
     fn epoch(&self, pair_time: Time) -> u32 {
         let epoch = pair_time.micros().max(0) / self.settings.epoch_us.max(1);
         u32::try_from(epoch).unwrap_or(u32::MAX - 1)
@@ -357,6 +384,13 @@ impl Peer {
             self.happenings.pop_front();
         }
         self.happenings.push_back(happening);
+    }
+
+    fn heard(&mut self, words: Words) {
+        if self.said.len() == WORDS_MAX {
+            self.said.pop_front();
+        }
+        self.said.push_back(words);
     }
 
     fn send(&mut self, link: LinkId, message: &ToPeer) {
@@ -373,7 +407,7 @@ impl Peer {
         self.effects.push_back(Effect::Send { to: link.into(), channel, bytes });
     }
 
-    /// To all who said hello.
+    /// Sends a message to all peers that said hello.
     fn broadcast(&mut self, message: &ToPeer) {
         for link in self.by_node.values().copied().collect::<Vec<_>>() {
             self.send(link, message);
@@ -390,7 +424,7 @@ impl Peer {
         })
     }
 
-    /// A link is gone, and with it the peer behind it and all its objects.
+    /// Forgets a link, the peer behind it and that peer's objects.
     fn part(&mut self, link: LinkId) {
         let Some(gone) = self.links.remove(&link) else { return };
         let Some(node) = gone.node else { return };
@@ -405,8 +439,7 @@ impl Peer {
         self.happened(Happening::Left(node));
     }
 
-    /// An object is gone, and with it every pair that it is in. A response that waited for a verdict stays as it is: there
-    /// is nobody left to contest it.
+    /// Forgets an object and its encounters. A tentative bounce with it stays, as no verdict will come.
     fn forget_object(&mut self, object: ObjectId) {
         self.others.remove(&object);
         let own = name::index(object);
@@ -417,8 +450,8 @@ impl Peer {
         }
     }
 
-    /// Auras are widened by how far both sides get between two signs of life and a message's way: so that who comes near
-    /// is heard before the plain auras meet.
+    /// Adds an object to the audience. Its aura is widened by how far objects move in a heartbeat and two latencies, so
+    /// that it is heard before the plain auras meet.
     fn enter_audience(&mut self, object: ObjectId, place: DVec3, aura: f32) {
         let settings = &self.settings;
         let horizon_s = (settings.heartbeat_us + 2 * settings.latency_us_max) as f64 * 1e-6;
@@ -429,13 +462,11 @@ impl Peer {
     }
 }
 
-/// A number that is the same for the same settings and walls.
 fn world_hash(settings: &PeerSettings, scene: &CollisionScene) -> u64 {
     let objects = scene.objects().iter().flat_map(|object| format!("{object:?}").into_bytes());
     objects.fold(settings.hash(), |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// As the audience has places.
 fn single(place: DVec3) -> Vec3 {
     Vec3::new(place.x as f32, place.y as f32, place.z as f32)
 }

@@ -1,4 +1,4 @@
-//! An object that this peer moves: how it moves, and what its observers believe.
+//! An object that this peer moves, and its dead reckoning.
 
 use motion::adaptive::{Adaptive, MovingBall};
 use motion::collision_prediction::{CollisionMode, Trajectory};
@@ -13,17 +13,16 @@ use wire::peer::{Owns, name};
 use super::settings::PeerSettings;
 use super::steps;
 
-/// A ball that is steered, and bounces off the scene as its replicas do.
+/// A steered ball that bounces off the scene as its replicas do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SteeredBall {
-    /// Its radius, in metres.
     pub radius: f64,
-    /// Where it is and how it moves, by the peer's own clock.
+    /// By the peer's own clock.
     pub state: KinematicState,
 }
 
 impl SteeredBall {
-    /// Moves on to a later moment under the acceleration that its state has. Says what it bounced off, if anything.
+    /// Moves to a later time under its acceleration. Returns its last bounce, if there was one.
     pub fn advance(&mut self, to: Time, settings: &PeerSettings, scene: &CollisionScene) -> Option<Collision> {
         let KinematicState { stamp, pos, vel, acc, .. } = self.state;
         let dt = to.seconds_since(stamp);
@@ -41,7 +40,6 @@ impl SteeredBall {
         Some(Collision { normal: (there.vel - vel_before).normalize_or(DVec3::Y), vel_before })
     }
 
-    /// As those see it who ask what is close.
     pub fn mover(&self) -> MovingBall {
         let KinematicState { pos, vel, acc, .. } = self.state;
         MovingBall { pos, vel, acc, radius: self.radius }
@@ -51,38 +49,35 @@ impl SteeredBall {
 /// An object of this peer.
 #[derive(Clone, Debug)]
 pub struct Owned {
-    /// Its name.
     pub object: ObjectId,
-    /// How far it hears and is heard, in metres.
+    /// The radius of its area of interest, in metres.
     pub aura: f32,
-    /// How it moves.
     pub body: SteeredBall,
     owner: Owner,
     adaptive: Adaptive,
-    /// What it met in this frame.
     collision: Option<Collision>,
     newest: Option<Update>,
-    /// When the newest update went to everybody.
+    /// When the newest update was sent to all peers.
     told_all: Option<Time>,
-    /// The velocity that its user wants, if it walks; and until when it is thrown back.
+    /// The velocity at which it walks, and until when it moves freely after a bounce instead.
     wish: Option<DVec3>,
     thrown_until: Option<Time>,
 }
 
-/// Whoever bounced off something follows its user again after this, in microseconds.
+/// After a bounce an object moves freely for this time, in microseconds, before it walks again.
 const THROWN_US: i64 = 400_000;
 
-/// What is to be sent of an object in a frame.
+/// The updates of an object that are to be sent in a frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sendings {
-    /// To those who hear it.
+    /// To peers that hear it: the update, and the last one again.
     pub near: [Option<Update>; 2],
-    /// To all others.
+    /// To all other peers.
     pub far: Option<Update>,
 }
 
 impl Owned {
-    /// An object that nobody has heard of.
+    /// An object that was not announced yet.
     pub fn new(node: NodeId, object: ObjectId, aura: f32, body: SteeredBall, settings: &PeerSettings) -> Owned {
         let ghost = settings.replica(body.radius);
         Owned {
@@ -99,17 +94,15 @@ impl Owned {
         }
     }
 
-    /// How others are told that it is there.
     pub fn announcement(&self) -> Owns {
         Owns { index: name::index(self.object), radius: self.body.radius as f32, aura: self.aura }
     }
 
-    /// Is moved by its user, from now on.
     pub fn walk(&mut self, velocity: DVec3) {
         self.wish = Some(velocity);
     }
 
-    /// Moves on.
+    /// Moves to a later time.
     pub fn advance(&mut self, now: Time, settings: &PeerSettings, scene: &CollisionScene) {
         if let Some(wish) = self.wish.filter(|_| self.thrown_until.is_none_or(|until| now >= until)) {
             (self.body.state.vel, self.body.state.acc) = (wish, DVec3::ZERO);
@@ -122,7 +115,7 @@ impl Owned {
         self.collision = collision.or(self.collision);
     }
 
-    /// Is somewhere else, or moves otherwise, from now on: those who hear it must know at once.
+    /// Sets its state after a contact. Peers that hear it receive that at once.
     pub fn deflect(&mut self, body: SteeredBall) {
         let normal = (body.state.vel - self.body.state.vel).normalize_or(DVec3::Y);
         self.collision = Some(Collision { normal, vel_before: self.body.state.vel });
@@ -130,7 +123,7 @@ impl Owned {
         self.thrown_until = Some(body.state.stamp + THROWN_US);
     }
 
-    /// What to send, given how close the closest object of another peer is.
+    /// What to send, given the proximity of the closest remote object.
     pub fn frame(
         &mut self,
         proximity: f64,
@@ -150,7 +143,6 @@ impl Owned {
         Ok(Sendings { near: [update, repeat.filter(|_| update.is_none())], far })
     }
 
-    /// What observers believe: for those who did not hear it yet.
     pub fn newest(&self) -> Option<Update> {
         self.newest
     }

@@ -1,51 +1,47 @@
-//! Another peer, over its link: who it is, what time it is there, and what is to be sent to it next.
+//! Another peer, by its link: who it is, its clock, and what is to be sent to it in this frame.
 
 use motion::clock::{Clock, Exchange};
+use space::token_bucket::TokenBucket;
 use space::{NodeId, Time};
 use wire::peer::{MotionUpdate, Owns, Report, Watch};
 use wire::{DATAGRAM_MAX, ToPeer};
 
-use super::words::Pace;
+use super::SPEECH;
 use wire::LinkId;
 
-/// The first pings come so often, and later ones so rarely, in microseconds.
+/// The time between pings until `QUICK_ANSWERS` were answered, and later, in microseconds.
 const PING_US: [i64; 2] = [100_000, 4_000_000];
-/// Answers until when pings come often: as many as a clock remembers. Questions that were lost, or came before the hello, do
-/// not count.
+/// As many as a clock keeps.
 const QUICK_ANSWERS: u32 = 8;
 
-/// Another peer.
 #[derive(Clone, Debug)]
 pub struct RemotePeer {
-    /// The way to it.
     pub link: LinkId,
-    /// Its number, after its hello.
+    /// Known after its hello.
     pub node: Option<NodeId>,
-    /// What its user is called.
     pub name: String,
-    /// When it said hello.
+    /// When its hello arrived.
     pub greeted_at: Option<Time>,
-    /// When it first said something that only who heard this peer's hello says.
+    /// When the first message arrived that shows that it has this peer's hello.
     pub answered_at: Option<Time>,
-    /// Whether it took an object away: from then on datagrams about what it owns may be older than that.
+    /// Whether it has removed an object: datagrams that announce objects may be older than that.
     pub has_dropped: bool,
-    /// When it was heard last.
+    /// When its last message arrived.
     pub heard_at: Time,
     clock: Clock,
     is_timed: bool,
-    /// Its clock less this peer's, in this frame.
+    /// Its clock minus this peer's, in this frame.
     offset_us: i64,
     answers: u32,
     pinged_at: Option<Time>,
     owns: Vec<Owns>,
     motions: Vec<MotionUpdate>,
     watches: Vec<Watch>,
-    /// How often its user speaks.
-    pub pace: Pace,
+    /// How often its user may speak.
+    pub speech: TokenBucket,
 }
 
 impl RemotePeer {
-    /// A link that just opened.
     pub fn new(link: LinkId, now: Time) -> RemotePeer {
         RemotePeer {
             link,
@@ -63,14 +59,14 @@ impl RemotePeer {
             owns: Vec::new(),
             motions: Vec::new(),
             watches: Vec::new(),
-            pace: Pace::default(),
+            speech: TokenBucket::new(SPEECH),
         }
     }
 
-    /// An answer to a ping.
+    /// Takes in an answer to a ping.
     pub fn handle_pong(&mut self, asked_us: i64, received_us: i64, replied_us: i64, now: Time) {
         let at = Time::from_micros;
-        // Only what was asked: an invented question would set this peer's idea of the other's clock at will.
+        // An answer to a question that was not asked could set the clock at will.
         let is_ours = self.pinged_at.is_some_and(|pinged| at(asked_us) <= pinged && at(asked_us) <= now);
         let exchange =
             Exchange { asked: at(asked_us), received: at(received_us), replied: at(replied_us), returned: now };
@@ -79,9 +75,9 @@ impl RemotePeer {
         }
     }
 
-    /// Begins a frame: works out its clock. Says whether it is time for a ping.
+    /// Begins a frame: estimates its clock. Returns whether a ping is due.
     pub fn frame(&mut self, now: Time) -> bool {
-        // Not before the first answer: a clock that begins at a guess is put right by no more than a part in twenty.
+        // Not before the first answer: a wrong first estimate would be corrected by one part in twenty only.
         if self.answers > 0 {
             self.offset_us = self.clock.owner_time(now) - now;
             self.is_timed = true;
@@ -94,7 +90,7 @@ impl RemotePeer {
         is_due
     }
 
-    /// Since when both know of each other.
+    /// When both peers had each other's hello.
     pub fn acquainted_at(&self) -> Option<Time> {
         self.greeted_at.zip(self.answered_at).map(|(greeted, answered)| greeted.max(answered))
     }
@@ -104,38 +100,37 @@ impl RemotePeer {
         self.is_timed
     }
 
-    /// Its time, at a moment of this peer's.
     pub fn time_there(&self, here: Time) -> Time {
         here + self.offset_us
     }
 
-    /// Half the quickest round trip, in microseconds; `None` before the first.
+    /// Half the shortest round trip, in microseconds; `None` before the first.
     pub fn latency_us(&self) -> Option<i64> {
         self.clock.error_bound_us()
     }
 
-    /// To be in the next report.
+    /// Adds an announcement to the next report.
     pub fn announce(&mut self, owns: Owns) {
         self.owns.push(owns);
     }
 
-    /// To be in the next report.
+    /// Adds a motion to the next report.
     pub fn tell(&mut self, motion: MotionUpdate) {
         self.motions.push(motion);
     }
 
-    /// To be in the next report.
+    /// Adds a watch to the next report.
     pub fn watch(&mut self, watch: Watch) {
         self.watches.push(watch);
     }
 
-    /// The frame's reports: one, unless it would be too long for a datagram.
+    /// The frame's reports, each short enough for a datagram.
     pub fn reports(&mut self, now: Time) -> Vec<Vec<u8>> {
         let mut owns = std::mem::take(&mut self.owns);
         let (mut motions, mut watches) = (std::mem::take(&mut self.motions), std::mem::take(&mut self.watches));
         let mut reports = Vec::new();
         while !(owns.is_empty() && motions.is_empty() && watches.is_empty()) {
-            // Objects first: of the motions of others nothing could be made.
+            // Announcements first: a motion of an unknown object is of no use.
             let new = Report::ITEMS_MAX.min(owns.len());
             let (mut some, mut few) = (Report::ITEMS_MAX.min(motions.len()), Report::ITEMS_MAX.min(watches.len()));
             loop {
@@ -146,7 +141,8 @@ impl RemotePeer {
                     watches: watches[..few].to_vec(),
                 };
                 let bytes = ToPeer::Report(report).encode();
-                // One item always fits, and so do all objects: the largest watch has 900 bytes, and 64 objects as many.
+                // One item always fits, and so do all announcements: the largest watch has 900 bytes,
+                // 64 announcements too.
                 if bytes.len() <= DATAGRAM_MAX || some + few <= usize::from(new == 0) {
                     reports.push(bytes);
                     break;

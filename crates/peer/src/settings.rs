@@ -1,4 +1,5 @@
-//! What all peers of a world must share, or their ghosts are no ghosts and their deciders not the same.
+//! The settings that all peers of a world share: with others, ghosts would not equal replicas, and
+//! deciders would differ.
 
 use motion::Algorithm;
 use motion::adaptive::{AdaptiveSettings, Tightening};
@@ -7,34 +8,34 @@ use motion::decision::{EpisodeSettings, Policy};
 use motion::owner::{Repeat, SendRule};
 use motion::{ReplicaSettings, state};
 
-/// The rules of a world without a server.
+/// The settings that all peers of a world share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PeerSettings {
-    /// Who decides about a contested contact.
+    /// How the decider of a contact is chosen.
     pub policy: Policy,
-    /// How replicas go on from an update.
+    /// How replicas extrapolate an update.
     pub algorithm: Algorithm,
-    /// How exact observers are kept, and how much more near collisions.
+    /// The limit on the error of replicas, and how it falls near other objects.
     pub tracking: AdaptiveSettings,
-    /// Every peer hears of every object at least so often, in microseconds, however far it is.
+    /// Every peer receives an update of every object at least this often, in microseconds.
     pub heartbeat_us: i64,
-    /// How long an epoch is, in microseconds.
+    /// The length of an epoch, in microseconds.
     pub epoch_us: i64,
-    /// Digests are sent until the other has them; so many epochs of that are waited for before they count.
+    /// Digests are sent until the other peer has them; terms wait for this many repetitions.
     pub repeats: u32,
-    /// Digests are made at every epoch and sent at every so manieth.
+    /// Digests are made at every epoch, and sent at every `every`-th.
     pub every: u32,
-    /// No message that counts takes longer, in microseconds.
+    /// The longest latency of a message, in microseconds.
     pub latency_us_max: i64,
-    /// No two clocks are thought to differ by more, after what is known of them, in microseconds.
+    /// The largest error of the estimate of another clock, in microseconds.
     pub clock_error_us: i64,
-    /// A pair is close when it could close its gap within this time, in microseconds.
+    /// A pair is close if it could close its gap within this time, in microseconds.
     pub closing_us: i64,
-    /// Contacts of a pair no farther apart are one, in microseconds.
+    /// Contacts of a pair that are at most this far apart are the same one, in microseconds.
     pub overlap_us: i64,
-    /// Nothing moves faster, in metres per second.
+    /// The highest speed of an object, in metres per second.
     pub speed_max: f64,
-    /// After so much silence a peer is taken for gone, in microseconds.
+    /// A peer that was silent for this long is dropped, in microseconds.
     pub silence_us: i64,
 }
 
@@ -66,16 +67,15 @@ impl Default for PeerSettings {
 }
 
 impl PeerSettings {
-    /// Verdicts on contacts longer ago are refused, in microseconds: longer than a link can be silent and live.
+    /// Verdicts on contacts that are longer ago are refused, in microseconds. It is longer than `silence_us`.
     pub const MEMORY_US: i64 = 20_000_000;
 
-    /// A number that is the same for the same settings.
     pub fn hash(&self) -> u64 {
         let bytes = format!("{self:?}").into_bytes();
         bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
     }
 
-    /// How pairs are watched, given the sum of their radii in 1/1024 m.
+    /// The settings of a pair's episode, given the sum of the radii in 1/1024 m.
     pub fn episode(&self, radius: i64) -> EpisodeSettings {
         EpisodeSettings {
             policy: self.policy,
@@ -86,25 +86,25 @@ impl PeerSettings {
         }
     }
 
-    /// Digests so many epochs old count.
+    /// The age at which digests are used, in epochs.
     pub fn delay(&self) -> u32 {
         EpisodeSettings::delay_for(self.latency_us_max, self.clock_error_us, self.repeats, self.epoch_us)
     }
 
-    /// Pairs that may meet within so many seconds are watched: early enough that the past which policies look at is there
+    /// Pairs that may touch within this many seconds are watched, so that the history that policies need is complete
     /// when they are close.
     pub fn watch_s(&self) -> f64 {
         let past = (Policy::HISTORY as i64 + 2) * self.epoch_us;
         (self.closing_us + past + self.latency_us_max) as f64 * 1e-6
     }
 
-    /// After so long without a verdict it is no longer waited for, in microseconds: by then what both were at the contact
-    /// counts, so that whoever decides knows it, and its verdict was under way, or what was lost of either once more.
+    /// How long a peer waits for a verdict, in microseconds: until the digests of the contact are used, so that the
+    /// decider is known, and a latency for its verdict, and once more for what was lost.
     pub fn patience_us(&self) -> i64 {
         i64::from(self.delay()) * self.epoch_us + 2 * (self.latency_us_max + self.epoch_us)
     }
 
-    /// How a replica of a ball predicts.
+    /// The settings of a ball's replicas.
     pub fn replica(&self, radius: f64) -> ReplicaSettings {
         ReplicaSettings {
             radius,
@@ -116,7 +116,6 @@ impl PeerSettings {
         }
     }
 
-    /// When an owner sends.
     pub fn sending(&self) -> SendRule {
         SendRule { heartbeat_us: self.heartbeat_us, repeat: Repeat::Events, ..SendRule::default() }
     }

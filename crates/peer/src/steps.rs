@@ -1,4 +1,4 @@
-//! Between numbers that move and numbers that travel.
+//! Conversions between `motion`'s numbers and those of the wire.
 
 use motion::decision::Digest;
 use motion::state::{Flags, Sequence};
@@ -7,19 +7,18 @@ use motion::{Algorithm, KinematicState, Update};
 use space::{DQuat, DVec3, NodeId, Quat, Time, Turn};
 use wire::peer::{self, PLACE_MAX, RATE_MAX, STEPS_PER_METRE, name};
 
-/// Rounds to the wire's steps; what is beyond its range is at its end.
+/// Rounds to the wire's steps and clamps to its range.
 pub fn steps(vector: DVec3, max: i32) -> [i32; 3] {
     let max = f64::from(max);
-    // A NaN becomes zero: what is no number never gets here, and must not get out.
+    // NaN would become zero.
     vector.to_array().map(|x| libm::rint(x * f64::from(STEPS_PER_METRE)).clamp(-max, max) as i32)
 }
 
-/// The vector that these steps are.
 pub fn vector(steps: [i32; 3]) -> DVec3 {
     DVec3::from_array(steps.map(|step| f64::from(step) / f64::from(STEPS_PER_METRE)))
 }
 
-/// An update as it travels, in a report made at `now`.
+/// The wire's form of an update, in a report made at `now`.
 pub fn to_wire(update: &Update, now: Time) -> peer::MotionUpdate {
     let state = &update.state;
     let number = Algorithm::DIS.iter().position(|known| *known == update.algorithm).unwrap_or(0);
@@ -38,7 +37,7 @@ pub fn to_wire(update: &Update, now: Time) -> peer::MotionUpdate {
     }
 }
 
-/// The update that travelled, from a report that `owner` made at `time`. `None` if no object is called so.
+/// The update from a report that `owner` made at `time`. `None` for an index or an algorithm out of range.
 pub fn from_wire(owner: NodeId, time: Time, motion: &peer::MotionUpdate) -> Option<Update> {
     let rot = motion.turn.quat().to_array().map(f64::from);
     Some(Update {
@@ -59,12 +58,12 @@ pub fn from_wire(owner: NodeId, time: Time, motion: &peer::MotionUpdate) -> Opti
     })
 }
 
-/// What the wire does to an update: an owner's ghost is fed with it.
+/// An update after encoding and decoding, which an owner's ghost gets.
 pub fn round(update: &Update) -> Update {
     from_wire(update.owner, update.state.stamp, &to_wire(update, update.state.stamp)).unwrap_or(*update)
 }
 
-/// A digest as it travels; its epoch is said once for all of a watch.
+/// The wire's form of a digest; a watch has the epoch once for all of them.
 pub fn digest_to_wire(digest: &Digest) -> peer::StateDigest {
     let narrow = |steps: [i64; 3], max: i32| steps.map(|step| step.clamp(-i64::from(max), i64::from(max)) as i32);
     peer::StateDigest {
@@ -74,7 +73,6 @@ pub fn digest_to_wire(digest: &Digest) -> peer::StateDigest {
     }
 }
 
-/// The digest that travelled.
 pub fn digest_from_wire(epoch: u32, digest: &peer::StateDigest) -> Digest {
     Digest { epoch, pos: digest.place.map(i64::from), vel: digest.velocity.map(i64::from), sees: digest.sees }
 }
@@ -85,7 +83,7 @@ mod tests {
     use space::workload::Random;
 
     #[test]
-    fn what_was_rounded_once_travels_unchanged() {
+    fn a_rounded_update_is_encoded_exactly() {
         let owner = NodeId::new(7);
         for seed in 0..500 {
             let mut random = Random::new(seed);

@@ -1,44 +1,41 @@
-//! How often what happened, and what was refused.
+//! Counters of a peer.
 
-/// Counts of a peer.
+/// What a peer has counted since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Datagrams sent.
     pub datagrams_sent: u64,
-    /// Messages sent on streams.
+    /// The messages on streams.
     pub messages_sent: u64,
-    /// Bytes of both.
+    /// Of datagrams and messages.
     pub bytes_sent: u64,
-    /// Motions within the datagrams.
+    /// Motions in reports.
     pub motions_sent: u64,
-    /// Watches within the datagrams.
+    /// Watches in reports.
     pub watches_sent: u64,
-    /// Bounces of others' objects off each other that it predicted.
+    /// Bounces between remote objects that it predicted.
     pub predicted_bounces: u64,
-    /// Contacts that this peer saw between its objects and others'.
+    /// Contacts that it saw between own and remote objects.
     pub contacts: u64,
-    /// Of them, those that it decided.
+    /// Verdicts that it issued.
     pub decided: u64,
-    /// Claims that it sent.
     pub claims: u64,
-    /// Claims that it answered, having seen no contact.
+    /// Verdicts without a contact that it issued to answer claims.
     pub denied: u64,
-    /// Responses that were dropped because no verdict came.
+    /// Tentative bounces that it undid, as no verdict arrived.
     pub dropped: u64,
-    /// Verdicts that it followed with an object of its own.
+    /// Verdicts that it applied to an own object.
     pub followed: u64,
-    /// Verdicts that it keeps as all do, and did not follow: they put an own object where it cannot have been.
+    /// Verdicts that it keeps but did not apply, as they put an own object where it cannot have been.
     pub unfollowed: u64,
-    /// Peers that fell silent.
+    /// Peers that it dropped because they were silent.
     pub silent: u64,
-    /// States and digests of objects that were not announced yet, and claims by a clock that is not known yet.
+    /// States and digests that arrived before the announcement of their object, and claims before the clock was known.
     pub early: u64,
-    /// What was not believed.
     pub refused: Refusals,
 }
 
 impl Tally {
-    /// Counts what another one counted too.
+    /// Adds the counts of another peer.
     pub fn add(&mut self, other: &Tally) {
         self.datagrams_sent += other.datagrams_sent;
         self.messages_sent += other.messages_sent;
@@ -67,29 +64,27 @@ impl Tally {
     }
 }
 
-/// Messages that were refused, by reason.
+/// The number of refused messages, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Refusals {
-    /// Bytes that are no message, or a message before the hello.
+    /// Bytes that cannot be decoded, or a message before the hello.
     pub bad: u64,
-    /// Hellos: another version, other settings, a number that is taken, or one peer too many.
+    /// Hellos with another version, other settings, or a number that is taken.
     pub hellos: u64,
-    /// About an object that the sender does not own, or did not announce.
+    /// Messages about an object that the sender does not own or did not announce.
     pub not_the_owner: u64,
-    /// States that cannot be.
     pub states: u64,
-    /// Digests of the future, of a stranger's pair, or that say otherwise than before.
+    /// Digests of a future epoch, of another pair, or that contradict an earlier one.
     pub digests: u64,
-    /// Claims about contacts that cannot be.
+    /// Claims about unknown objects or impossible times.
     pub claims: u64,
-    /// Verdicts of those who do not decide, that contradict an earlier one, or about what cannot be.
+    /// Verdicts of a peer that is not the decider, that contradict an earlier one, or that are impossible.
     pub verdicts: u64,
-    /// Whatever is beyond a bound.
+    /// Anything beyond a bound of number or rate.
     pub beyond_bounds: u64,
 }
 
 impl Refusals {
-    /// All of them.
     pub fn total(&self) -> u64 {
         let Refusals { bad, hellos, not_the_owner, states, digests, claims, verdicts, beyond_bounds } = *self;
         bad + hellos + not_the_owner + states + digests + claims + verdicts + beyond_bounds

@@ -1,12 +1,13 @@
-//! Company: somebody who walks about without being told.
+//! Bots: objects that walk about without a user.
 
 use space::workload::Random;
 use space::{DVec3, Time};
 
-/// A course is kept for so long, in microseconds.
-const COURSE_US: [u32; 2] = [1_000_000, 4_000_000];
+/// The least and the most time that a direction is kept, in microseconds.
+const STRAIGHT_US: [u32; 2] = [1_000_000, 4_000_000];
 
-/// Walks straight on for a while, then elsewhere; every third time towards whoever is next, so that people meet.
+/// Walks straight for a while, then in another direction: with a probability of a third towards the nearest object, so
+/// that there are contacts.
 #[derive(Clone, Debug)]
 pub struct Wanderer {
     random: Random,
@@ -16,15 +17,15 @@ pub struct Wanderer {
 }
 
 impl Wanderer {
-    /// The wanderer that this seed stands for, at this pace in metres per second.
+    /// A wanderer at a speed in metres per second.
     pub fn new(seed: u64, speed: f64) -> Wanderer {
         Wanderer { random: Random::new(seed), speed, velocity: DVec3::ZERO, until: None }
     }
 
-    /// The velocity that it wants at a moment, being here; `next` is who is next to it.
+    /// The velocity to walk at, given its position and that of the nearest other object.
     pub fn wish(&mut self, now: Time, here: DVec3, next: Option<DVec3>) -> DVec3 {
         if self.until.is_none_or(|until| now >= until) {
-            self.until = Some(now + i64::from(self.random.whole(COURSE_US[0], COURSE_US[1])));
+            self.until = Some(now + i64::from(self.random.whole(STRAIGHT_US[0], STRAIGHT_US[1])));
             let towards = next.map(|next| DVec3::new(next.x - here.x, 0.0, next.z - here.z));
             let angle = f64::from(self.random.between(0.0, std::f32::consts::TAU));
             let anywhere = DVec3::new(libm::cos(angle), 0.0, libm::sin(angle));

@@ -1,8 +1,12 @@
-//! A peer's own user looks in: to the page, which knows how to visit a server, a peer is a small one.
+//! The page of a peer's own user. To the page, the peer looks like a small server.
 //!
-//! The window tells the page of all objects as the peer sees them at each tick, its own exact, those of others predicted,
-//! and hands what the user wants on to the peer's first object. There is one user, and so one page: the last to say hello.
-//! What a server settles for all, a window only shows: nothing that it says is more than this peer's picture.
+//! ```text
+//! page ── Moves ──▶ Window ── walk ──▶ Peer's object USER
+//! page ◀─ state ─── Window ◀─ own, seen ── Peer
+//! ```
+//!
+//! At each tick the window sends all objects as the peer has them: its own exactly, others as predicted. There is one
+//! user and so one page: the last that said hello. Unlike a server's, its states are one peer's view.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -13,39 +17,35 @@ use wire::session::{Entered, EnteredKind, Refused, Roster, Walking, Welcome};
 use wire::state::{Head, Own, VELOCITY_PARTS};
 use wire::{CloseReason, CollisionShape, Handle, Hello, InputStep, Moves, Scene, ToClient, ToServer, VERSION};
 
-use super::words::Words;
-use super::{Peer, name, single};
-use server::{Bodies, FanOut, Listener};
+use super::{Peer, Words, name, single};
+use server::{Bodies, FanOut, HeardObjects};
 use wire::input::is_newer;
 use wire::{Channel, Effect, Endpoint, Event, LinkId};
 
-/// The peer's object that its user moves.
+/// The index of the object that the peer's user moves.
 pub const USER: u32 = 1;
-/// Connections of pages at most, greeted or not.
+/// The most connections of pages.
 const LINKS_MAX: usize = 16;
-/// Messages without sense after which a connection ends.
+/// A connection is closed after this many invalid messages.
 const FAULTS_MAX: u32 = 20;
-/// What slower objects look at does not change, in metres per second.
+/// Slower objects than this do not change their heading, in metres per second.
 const STILL: f64 = 0.2;
-/// Bytes of state per tick: everything that a peer can see.
+/// Bytes of state per tick: enough for all objects of a peer.
 const BUDGET: usize = 64 << 10;
 
-/// What a page is told of the world.
 #[derive(Clone, Debug)]
 pub struct WindowSettings {
-    /// The corners of the world.
+    /// The lowest and the highest corner of the world.
     pub bounds: [GridPoint; 2],
-    /// What stands in it.
     pub solids: Vec<FixedObject>,
-    /// How users move.
     pub walking: Walking,
-    /// How often pages are told, in microseconds.
+    /// The length of a tick, in microseconds.
     pub tick_us: u32,
-    /// What the own user is called.
+    /// The name of the own user.
     pub nickname: String,
 }
 
-/// What the user of a peer sees.
+/// The server side of a peer's page.
 #[derive(Debug)]
 pub struct Window {
     settings: WindowSettings,
@@ -68,7 +68,6 @@ struct Link {
     faults: u32,
 }
 
-/// An object, as it is shown.
 #[derive(Clone, Debug)]
 struct Shown {
     object: ObjectId,
@@ -77,12 +76,12 @@ struct Shown {
     turn: Turn,
 }
 
-/// The page that is looked through.
+/// The page that is connected.
 #[derive(Debug)]
 struct Pane {
     link: LinkId,
     own: ObjectId,
-    listener: Listener,
+    listener: HeardObjects,
     newest: u32,
     applied: u32,
     wish: Option<InputStep>,
@@ -90,7 +89,7 @@ struct Pane {
 }
 
 impl Window {
-    /// Nobody looks yet.
+    /// A window without a page.
     pub fn new(settings: WindowSettings, now: Time) -> Window {
         Window {
             settings,
@@ -108,12 +107,12 @@ impl Window {
         }
     }
 
-    /// Whether a page is there.
+    /// Whether a page is connected.
     pub fn is_looked_through(&self) -> bool {
         self.pane.is_some()
     }
 
-    /// Something happened on a page's link.
+    /// Takes in an event of a page's link.
     pub fn handle(&mut self, now: Time, event: Event<'_>, peer: &mut Peer) {
         match event {
             Event::Opened { from: Endpoint::Link(link), secret } => {
@@ -138,7 +137,7 @@ impl Window {
         self.next_tick
     }
 
-    /// Takes a tick if one is due: the user's wish goes to the peer, and the peer's picture to the page.
+    /// Takes a tick if one is due: the user's input goes to the peer, and the peer's state to the page.
     pub fn wake(&mut self, now: Time, peer: &mut Peer) {
         if now < self.next_tick {
             return;
@@ -158,7 +157,7 @@ impl Window {
         self.show(peer);
     }
 
-    /// Somebody said something: the page is told.
+    /// Sends words to the page.
     pub fn hear(&mut self, words: &Words, peer: &Peer) {
         let Some(link) = self.pane.as_ref().map(|pane| pane.link) else { return };
         let node = words.node.unwrap_or(peer.node());
@@ -168,12 +167,11 @@ impl Window {
         self.tell(link, &ToClient::Said { speaker, name, text: words.text.clone() });
     }
 
-    /// What is to be done.
     pub fn poll(&mut self) -> Option<Effect> {
         self.effects.pop_front()
     }
 
-    /// The peer leaves: its page is told.
+    /// Closes all links, as the peer leaves.
     pub fn stop(&mut self) {
         for link in self.links.keys().copied().collect::<Vec<_>>() {
             self.close(link, CloseReason::Stopping, "This peer has left its world.");
@@ -194,7 +192,7 @@ impl Window {
                     self.greet(link, peer);
                     true
                 }
-                // Pings may overtake the hello.
+                // A ping may overtake the hello.
                 ToServer::Ping { asked_us } => {
                     let [received_us, replied_us] = [now.micros(); 2];
                     let (tick, ticked_us) = (self.tick as u32, self.ticked.micros());
@@ -233,7 +231,7 @@ impl Window {
         }
     }
 
-    /// The newest page is the one that counts.
+    /// Welcomes a page, in place of the one before.
     fn greet(&mut self, link: LinkId, peer: &Peer) {
         let own = peer.own().find(|(object, _)| name::index(*object) == USER);
         let (Some((own, state)), Some(radius)) = (own, peer.radius(USER)) else {
@@ -258,7 +256,7 @@ impl Window {
             tick: self.tick,
             tick_us,
             time_us: self.ticked.micros(),
-            // A peer tells of all that it knows.
+            // A peer shows all objects that it has.
             aura: 4_096.0,
             walking,
             bounds,
@@ -267,7 +265,7 @@ impl Window {
             turn: Turn::IDENTITY,
             newest: 0,
         };
-        let mut listener = Listener::new();
+        let mut listener = HeardObjects::new();
         for (&slot, shown) in &self.objects {
             if shown.object != own {
                 listener.enter(slot);
@@ -289,7 +287,7 @@ impl Window {
         true
     }
 
-    /// Takes in the peer's picture.
+    /// Takes over the peer's objects.
     fn look(&mut self, now: Time, peer: &Peer) {
         let tick = self.tick;
         let own = peer.own().filter_map(|(object, state)| {
@@ -311,7 +309,7 @@ impl Window {
                     if DVec3::new(vel.x, 0.0, vel.z).length() > STILL {
                         shown.turn = heading(nearest_heading(libm::atan2(-vel.x, -vel.z) as f32));
                     }
-                    // Whoever says hello late is called something only then.
+                    // A peer's name is known only after its hello.
                     shown.name = name;
                     self.bodies.moved(slot, tick, place, shown.turn, false);
                 }
@@ -339,7 +337,7 @@ impl Window {
         self.bodies.settle(tick);
     }
 
-    /// Scene, roster and state, as a server tells them.
+    /// Sends scene, roster and state, as a server does.
     fn show(&mut self, peer: &Peer) {
         let tick = self.tick;
         let Window { pane: Some(pane), bodies, fan_out, objects, slots, effects, settings, .. } = self else { return };

@@ -1,4 +1,4 @@
-//! A page that is attached to a peer sees what the peer sees, moves the peer's object, and is told of all who come and go.
+//! A page at a peer shows the peer's objects, moves the peer's own object, and is told when objects enter and leave.
 
 use client::{Client, ClientSettings, Phase};
 use kinesphere_peer::ground::{AURA, FlatGround, RADIUS};
@@ -11,7 +11,7 @@ use world::{Plaza, World};
 
 const FRAME_US: i64 = 16_667;
 const PAGE: LinkId = LinkId(7);
-/// Between the two peers.
+/// The link between the two peers.
 const BETWEEN: LinkId = LinkId(1);
 
 /// Two peers, and a page of the first.
@@ -58,7 +58,7 @@ impl Scene {
         self.client.handle(self.now, Event::Opened { from: PAGE.into(), secret: [0; 16] });
     }
 
-    /// Everything arrives within a frame.
+    /// Runs some frames. All messages arrive within their frame.
     fn run(&mut self, frames: u32) {
         for _ in 0..frames {
             self.now = self.now + FRAME_US;
@@ -110,7 +110,7 @@ impl Scene {
         }
     }
 
-    /// What the page was told since it was asked last, and by whom.
+    /// The texts that the page received, with their speakers.
     fn heard(&mut self) -> Vec<(String, String)> {
         while let Some(words) = self.peers[0].next_words() {
             self.window.hear(&words, &self.peers[0]);
@@ -140,14 +140,14 @@ fn it_sees_others_where_the_peer_sees_them_and_walks_as_it_wishes() {
     assert_eq!(scene.names(), ["bob"]);
 
     let start = scene.peers[0].own().next().unwrap().1.pos;
-    // Away from the other, so that nobody is in the way.
+    // Away from the other object.
     let away = (start - scene.peers[1].own().next().unwrap().1.pos).normalize();
     let parts = |speed: f64| (speed * 256.0) as i16;
     scene.client.intend(InputStep { velocity: [parts(away.x), 0, parts(away.z)], ..InputStep::default() });
     scene.peers[1].walk(USER, DVec3::new(0.5, 0.0, 0.5));
     scene.run(60);
     let own = scene.peers[0].own().next().unwrap().1;
-    assert!(own.pos.distance(start) > 0.5, "it went {} m", own.pos.distance(start));
+    assert!(own.pos.distance(start) > 0.5, "it moved {} m", own.pos.distance(start));
     let shown = scene.client.own().unwrap().confirmed().pos;
     assert!(shown.distance(own.pos) < 0.1, "the page has its user at {shown}, the peer at {}", own.pos);
     assert_eq!(own.pos.y, scene.ground.on(own.pos).y, "it stays on the ground");
@@ -164,7 +164,7 @@ fn it_sees_others_where_the_peer_sees_them_and_walks_as_it_wishes() {
 }
 
 #[test]
-fn the_last_page_counts_and_nonsense_ends_a_link() {
+fn the_last_page_counts_and_invalid_messages_end_a_link() {
     let mut scene = Scene::new();
     scene.connect();
     scene.run(30);
@@ -186,11 +186,11 @@ fn the_last_page_counts_and_nonsense_ends_a_link() {
             &mut scene.peers[0],
         );
     }
-    assert!(!scene.window.is_looked_through(), "whoever sends nonsense is sent away");
+    assert!(!scene.window.is_looked_through(), "a page that sends invalid messages is disconnected");
 }
 
 #[test]
-fn what_users_say_is_heard_by_all_and_not_without_end() {
+fn what_users_say_reaches_all_at_a_bounded_rate() {
     let mut scene = Scene::new();
     scene.connect();
     scene.run(30);
@@ -214,5 +214,5 @@ fn what_users_say_is_heard_by_all_and_not_without_end() {
     let heard = scene.heard();
     let own = heard.iter().filter(|(name, _)| name == "ann").count();
     assert!(own < 30 && heard.iter().any(|(_, text)| text.contains("too often")), "{heard:?}");
-    assert!(!scene.peers[0].say("x".repeat(10_000), now), "nobody listens to that");
+    assert!(!scene.peers[0].say("x".repeat(10_000), now), "longer than SAID_MAX");
 }

@@ -1,5 +1,5 @@
-//! A stream that lost its first packets holds up all that follows. Two peers know each other without it: hellos, and what each
-//! owns, come in datagrams too, until they are answered. What the stream says later counts nevertheless.
+//! A stream that lost its first packets delays all later messages. Hellos and announcements are also sent in datagrams
+//! until they are answered, so two peers know each other without the stream. Announcements on the stream have priority.
 
 use kinesphere_peer::settings::PeerSettings;
 use kinesphere_peer::{NewObject, NewPeer, Peer};
@@ -25,8 +25,8 @@ fn peer(node: u64) -> Peer {
     peer
 }
 
-/// Frames until both see and hear each other, if each datagram is lost with this probability and nothing comes over the
-/// stream.
+/// The number of frames until both peers have each other's objects, if each datagram is lost with this probability and
+/// the stream brings nothing.
 fn frames_without_a_stream(loss: f32, seed: u64) -> Option<u32> {
     let mut random = Random::new(seed);
     let mut peers = [peer(1), peer(2)];
@@ -53,7 +53,7 @@ fn frames_without_a_stream(loss: f32, seed: u64) -> Option<u32> {
 
 #[test]
 fn datagrams_are_enough_even_if_most_are_lost() {
-    // Every tenth of a second each side says once more what the other lacks: hello, answer, objects.
+    // Every 0.1 s each side sends again what the other lacks: hello, answer, objects.
     assert!(frames_without_a_stream(0.0, 1).is_some_and(|frames| frames <= 40));
     for seed in 0..200 {
         let frames = frames_without_a_stream(0.2, seed);
@@ -88,19 +88,19 @@ fn a_late_datagram_brings_nothing_back_and_the_stream_counts() {
     };
 
     hear(&mut peer, Channel::Datagram, &report(1.0));
-    assert!(is_known(&mut peer), "before the stream says so");
+    assert!(is_known(&mut peer), "before the announcement on the stream");
     hear(&mut peer, Channel::Stream, &ToPeer::Owns(owns(2.0)));
     hear(&mut peer, Channel::Datagram, &report(1.0));
     hear(&mut peer, Channel::Datagram, &report(2.0));
-    assert_eq!(peer.tally().refused.total(), 0, "what comes late is nobody's fault");
+    assert_eq!(peer.tally().refused.total(), 0, "late datagrams are not refused");
     hear(&mut peer, Channel::Stream, &ToPeer::Owns(owns(1.0)));
-    assert_eq!(peer.tally().refused.beyond_bounds, 1, "the stream says one thing");
+    assert_eq!(peer.tally().refused.beyond_bounds, 1, "the stream announces an object once");
 
     hear(&mut peer, Channel::Stream, &ToPeer::Drops { index: 1 });
     hear(&mut peer, Channel::Datagram, &report(2.0));
-    assert!(!is_known(&mut peer), "it is gone");
+    assert!(!is_known(&mut peer), "it was removed");
     hear(&mut peer, Channel::Stream, &ToPeer::Owns(owns(3.0)));
-    assert!(is_known(&mut peer), "it came again");
+    assert!(is_known(&mut peer), "it was announced again");
     assert_eq!(peer.tally().refused.total(), 1);
 }
 

@@ -1,5 +1,5 @@
-//! Updates from a peer that is not the owner, forged digests, claims and verdicts, impostors and any bytes: refused, counted,
-//! and without effect on what a peer owns and believes.
+//! Updates of a peer that is not the owner, forged digests, claims and verdicts, impostors and random bytes are
+//! refused, counted, and without effect on a peer's own objects.
 
 use kinesphere_peer::settings::PeerSettings;
 use kinesphere_peer::{NewObject, NewPeer, Peer};
@@ -17,7 +17,7 @@ fn at(ms: i64) -> Time {
     Time::from_micros(10_000_000 + ms * 1_000)
 }
 
-/// A peer with one object, to which peer 9 with one object is connected.
+/// A peer with one object, connected to peer 9 with one object.
 fn peer() -> Peer {
     let new = NewPeer { node: NodeId::new(1), name: "Ann".into(), frame_us: 16_667, settings: PeerSettings::default() };
     let mut peer = Peer::new(new, CollisionScene::empty(), at(0)).unwrap();
@@ -28,7 +28,7 @@ fn peer() -> Peer {
     hear(&mut peer, LINK, &ToPeer::Owns(Owns { index: 1, radius: 1.0, aura: 30.0 }));
     hear(&mut peer, LINK, &report(motion(1, 1)));
     peer.wake(at(0));
-    // It has asked for the time: without an answer it cannot say where the other is.
+    // Without an answer to its ping it could not predict the other's object.
     let time_us = at(0).micros();
     hear(&mut peer, LINK, &ToPeer::Pong { asked_us: time_us, received_us: time_us, replied_us: time_us });
     peer.wake(at(20));
@@ -68,10 +68,10 @@ fn hear(peer: &mut Peer, link: LinkId, message: &ToPeer) {
 }
 
 #[test]
-fn nobody_can_speak_of_what_is_not_theirs() {
+fn a_peer_can_name_only_its_own_objects() {
     let mut peer = peer();
     let own: Vec<_> = peer.own().collect();
-    // By its index an object is the sender's, whatever the sender means: ours has another name.
+    // An index names an object of the sender.
     hear(&mut peer, LINK, &report(motion(2, 9)));
     assert_eq!((peer.tally().early, peer.others().count()), (1, 1));
     hear(&mut peer, LINK, &ToPeer::Drops { index: 2 });
@@ -92,9 +92,9 @@ fn an_impostor_gets_no_number_that_is_taken() {
     assert_eq!(peer.tally().refused.hellos, 2);
     assert_eq!(peer.peers().count(), 1);
     hear(&mut peer, LINK, &hello(9));
-    assert_eq!(peer.tally().refused.hellos, 2, "a hello may be said again");
+    assert_eq!(peer.tally().refused.hellos, 2, "a hello may be repeated");
     hear(&mut peer, LINK, &hello(8));
-    assert_eq!((peer.tally().refused.hellos, peer.peers().count()), (3, 1), "as somebody else it may not");
+    assert_eq!((peer.tally().refused.hellos, peer.peers().count()), (3, 1), "but not under another number");
 }
 
 #[test]
@@ -110,11 +110,11 @@ fn forged_digests_are_refused() {
     hear(&mut peer, LINK, &watch(1, epoch, 5));
     assert_eq!(peer.tally().refused.digests, 0);
     hear(&mut peer, LINK, &watch(1, epoch, 6));
-    assert_eq!(peer.tally().refused.digests, 1, "it says otherwise than before");
+    assert_eq!(peer.tally().refused.digests, 1, "it contradicts an earlier one");
     hear(&mut peer, LINK, &watch(1, epoch + 50, 5));
-    assert_eq!(peer.tally().refused.digests, 2, "it is of the future");
+    assert_eq!(peer.tally().refused.digests, 2, "of a future epoch");
     hear(&mut peer, LINK, &watch(7, epoch, 5));
-    assert_eq!(peer.tally().refused.digests, 3, "no own object is counted so");
+    assert_eq!(peer.tally().refused.digests, 3, "no own object has this index");
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn forged_claims_and_verdicts_are_refused() {
     hear(&mut peer, LINK, &ToPeer::Verdict(verdict));
     assert_eq!((peer.verdicts().count(), peer.tally().refused.verdicts), (1, 8));
     hear(&mut peer, LINK, &ToPeer::Verdict(ContactVerdict { contact_us: now_us + 1_000, ..verdict }));
-    assert_eq!((peer.verdicts().count(), peer.tally().refused.verdicts), (1, 9), "a decider says one thing");
+    assert_eq!((peer.verdicts().count(), peer.tally().refused.verdicts), (1, 9), "a decider issues one verdict");
 }
 
 proptest! {

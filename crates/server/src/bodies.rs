@@ -1,5 +1,5 @@
-//! What can be sent of each object, row by row as the audience knows them: worked out once per tick, by the first
-//! listener that needs it, and copied for all others.
+//! What can be sent of each object, by the rows of the audience. It is computed once per tick, for the first listener
+//! that needs it, and copied for all others.
 
 use space::{GridPoint, Slot, Turn};
 use wire::state::{Body, Prepared};
@@ -8,13 +8,13 @@ use wire::state::{Body, Prepared};
 #[derive(Clone, Debug, Default)]
 pub struct Bodies {
     rows: Vec<Row>,
-    /// Apart from the rows: everybody moves, and few are listened to.
+    /// Apart from the rows: every object may move, and few are listened to.
     prepared: Vec<Bits>,
     /// The last tick that was completed.
     now: u64,
 }
 
-/// What is sent of an object, and for which of its changes: a line of the cache.
+/// What is sent of an object, and for which of its changes: one cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 struct Bits {
@@ -26,7 +26,7 @@ struct Bits {
 struct Row {
     place: GridPoint,
     turn: Turn,
-    /// In the tick that last moved it: in all later ones it stands.
+    /// In the tick that last moved it; in all later ones it stands.
     motion: [i16; 3],
     is_elsewhere: bool,
     /// The tick in which it came, and the one that last moved or turned it.
@@ -49,7 +49,7 @@ impl Row {
         }
     }
 
-    /// The tick that last changed what is sent. Who moved and does not any more changed in the tick after.
+    /// The tick that last changed what is sent. An object that stopped changed in the tick after its last move.
     fn changed(&self, now: u64) -> u64 {
         let has_stopped = !self.is_moving(now) & ((self.motion != [0; 3]) | self.is_elsewhere);
         self.inserted.max(self.moved + u64::from(has_stopped))
@@ -57,12 +57,11 @@ impl Row {
 }
 
 impl Bodies {
-    /// Nobody yet.
     pub fn new() -> Bodies {
         Bodies::default()
     }
 
-    /// Somebody new in this row.
+    /// Adds an object in this row.
     pub fn insert(&mut self, slot: Slot, tick: u64, place: GridPoint, turn: Turn) {
         if self.rows.len() <= slot.row() {
             self.rows.resize(slot.row() + 1, Row::default());
@@ -79,7 +78,7 @@ impl Bodies {
         *row = Row { place, turn, motion, is_elsewhere, inserted: row.inserted, moved: tick };
     }
 
-    /// Ends the tick: who did not move in it stands now.
+    /// Ends the tick: objects that did not move in it stand now.
     pub fn settle(&mut self, tick: u64) {
         self.now = tick;
     }
@@ -89,25 +88,24 @@ impl Bodies {
         self.rows[slot.row()].body(self.now)
     }
 
-    /// Where an object is.
     pub fn place(&self, slot: Slot) -> GridPoint {
         self.rows[slot.row()].place
     }
 
-    /// The last tick that changed anything about it.
+    /// The last tick that changed anything about an object.
     #[inline]
     pub fn changed(&self, slot: Slot) -> u64 {
         self.rows[slot.row()].changed(self.now)
     }
 
-    /// The same, and begins to fetch the object's bits.
+    /// The same, and prefetches the object's bits.
     #[inline]
     pub fn changed_and_fetched(&self, slot: Slot) -> u64 {
         space::fetch_ahead(&self.prepared[slot.row()]);
         self.changed(slot)
     }
 
-    /// The bits of an object, worked out if nobody asked for them since they changed.
+    /// The bits of an object, computed if they were not asked for since it changed.
     pub fn prepared(&mut self, slot: Slot) -> &Prepared {
         let (row, bits) = (&self.rows[slot.row()], &mut self.prepared[slot.row()]);
         let changed = row.changed(self.now).max(1);

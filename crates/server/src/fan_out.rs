@@ -1,4 +1,4 @@
-//! What one client is sent in one tick: everything that changed, if its budget allows; otherwise what matters most.
+//! What one client is sent in one tick: everything that changed if its budget allows, otherwise what matters most.
 
 use std::cmp::Ordering;
 
@@ -7,22 +7,21 @@ use wire::Handle;
 use wire::state::{Head, StateWriter};
 
 use super::bodies::Bodies;
-use super::listener::{Heard, Listener};
+use super::heard::{Heard, HeardObjects};
 
-/// What stands is told again so many ticks later at most: a second, at 30 ticks a second. Whoever lost the datagrams
-/// with its last change knows of it then.
+/// An object at rest is told again after this many ticks at most: a second, at 30 ticks per second. A client that lost
+/// the datagrams with its last change knows of it then.
 pub const REPEAT_TICKS_MAX: u64 = 30;
-/// A body's handle takes so many bits at most, or two when handles are dense.
+/// The most bits of a body's handle, if handles are sparse or dense.
 const HANDLE_BITS: usize = 3;
-/// At this distance something is half as urgent as right here, in grid steps.
+/// At this distance, in grid steps, an object is half as urgent as right here.
 const NEAR_STEPS: f32 = 5.0 * 1_024.0;
 
-/// Scratch, kept from client to client.
+/// Scratch memory, kept from client to client.
 #[derive(Debug, Default)]
 pub struct FanOut {
-    /// By handle.
     due: Vec<Due>,
-    /// When each that is heard last changed.
+    /// When each heard object last changed.
     changed: Vec<u64>,
     ranked: Vec<Due>,
 }
@@ -32,26 +31,22 @@ struct Due {
     handle: Handle,
     slot: space::Slot,
     waited: u64,
-    /// Known when not all can be told.
+    /// Computed only when not all can be told.
     urgency: f32,
     bits: u32,
 }
 
-/// What was sent.
+/// State datagrams that were sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
-    /// Datagrams.
     pub datagrams: u64,
-    /// Their bytes.
     pub bytes: u64,
-    /// Bodies in them.
     pub bodies: u64,
     /// Bodies that had to wait.
     pub waiting: u64,
 }
 
 impl FanOut {
-    /// Nothing yet.
     pub fn new() -> FanOut {
         FanOut::default()
     }
@@ -60,7 +55,7 @@ impl FanOut {
     /// client of its own avatar.
     pub fn run(
         &mut self,
-        listener: &mut Listener,
+        listener: &mut HeardObjects,
         bodies: &mut Bodies,
         head: &Head,
         tick: u64,
@@ -105,10 +100,10 @@ impl FanOut {
         sent
     }
 
-    /// Who has something new to tell, by handle; and how many bits that takes.
-    fn collect(&mut self, listener: &mut Listener, bodies: &mut Bodies, anchor: GridPoint, tick: u64) -> usize {
+    /// Collects the objects that have something new, by handle, and returns how many bits they take.
+    fn collect(&mut self, listener: &mut HeardObjects, bodies: &mut Bodies, anchor: GridPoint, tick: u64) -> usize {
         self.due.clear();
-        // First all that lies anywhere in memory, without a branch between: its cache misses overlap then.
+        // First all random accesses to memory, without a branch between: their cache misses overlap then.
         self.changed.clear();
         self.changed.extend(listener.heard_mut().map(|(_, heard)| bodies.changed_and_fetched(heard.slot)));
         let mut total = 0;
@@ -124,9 +119,9 @@ impl FanOut {
         total
     }
 
-    /// Keeps the most urgent that fit into so many bits, by handle; says how many have to wait.
+    /// Keeps the most urgent objects that fit into `bits`, by handle; returns how many have to wait.
     ///
-    /// It halves the list until it is known where the room ends: a sort would take longer than all the rest.
+    /// It halves the list until the boundary is known: a sort would take longer than all the rest.
     fn choose(&mut self, room: usize) -> u64 {
         let all = self.due.len();
         self.ranked.clone_from(&self.due);
@@ -156,15 +151,15 @@ impl Due {
     }
 }
 
-/// Whether a client should be told of an object in this tick. What stands is repeated after one tick, two, four, ...: until
-/// one of them is likely to have arrived.
+/// Whether a client should be told of an object in this tick. An object at rest is repeated after 1, 2, 4, ... ticks,
+/// until one of the datagrams is likely to have arrived.
 pub(super) fn is_due(heard: &Heard, changed: u64, tick: u64) -> bool {
     let waited = tick.saturating_sub(heard.told);
     changed > heard.told || waited >= heard.told.saturating_sub(changed).clamp(1, REPEAT_TICKS_MAX)
 }
 
-/// How much something matters that a client was told of so many ticks ago. Waiting has no bound and distance has one:
-/// everybody's turn comes.
+/// How urgent an object is that a client was told of this many ticks ago. Waiting has no bound and distance has one, so
+/// every object has its turn.
 pub(super) fn urgency(waited: u64, place: GridPoint, anchor: GridPoint) -> f32 {
     let away = [place.x - anchor.x, place.y - anchor.y, place.z - anchor.z].map(|steps| steps as f32);
     let distance = (away[0] * away[0] + away[1] * away[1] + away[2] * away[2]).sqrt();
@@ -180,8 +175,8 @@ mod tests {
     use space::{Slot, Turn};
     use wire::ToClient;
 
-    fn crowd(count: u32) -> (Listener, Bodies) {
-        let (mut listener, mut bodies, mut entered) = (Listener::new(), Bodies::new(), Vec::new());
+    fn crowd(count: u32) -> (HeardObjects, Bodies) {
+        let (mut listener, mut bodies, mut entered) = (HeardObjects::new(), Bodies::new(), Vec::new());
         for number in 0..count {
             bodies.insert(Slot::new(number), 1, GridPoint::new(100 * number as i32, 0, 0), Turn::IDENTITY);
             listener.enter(Slot::new(number));
@@ -199,7 +194,7 @@ mod tests {
         }
     }
 
-    /// What fits is what a list sorted by urgency begins with.
+    /// What fits is a prefix of the list sorted by urgency.
     #[test]
     fn the_most_urgent_are_chosen() {
         use space::workload::Random;
@@ -228,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_starves_and_no_budget_is_passed() {
+    fn no_object_starves_and_no_budget_is_passed() {
         let (mut listener, mut bodies) = crowd(300);
         let (mut fan_out, mut last) = (FanOut::new(), vec![1; 300]);
         for tick in 2..400 {
@@ -244,12 +239,12 @@ mod tests {
             });
             assert!(bytes <= 500, "{bytes} bytes in tick {tick}");
             let longest = last.iter().map(|last| tick - last).max().unwrap();
-            assert!(longest <= 60, "tick {tick}: somebody has waited {longest} ticks");
+            assert!(longest <= 60, "tick {tick}: an object has waited {longest} ticks");
         }
     }
 
     #[test]
-    fn what_stands_is_told_ever_more_rarely_but_never_forgotten() {
+    fn objects_at_rest_are_told_ever_more_rarely_but_never_forgotten() {
         let (mut listener, mut bodies) = crowd(1);
         let mut fan_out = FanOut::new();
         let mut ticks = Vec::new();

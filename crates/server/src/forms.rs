@@ -1,7 +1,7 @@
-//! Which clocks of things that change their form a client knows, and which it has to be told.
+//! Which clocks of objects that change their form a client knows, and which it has to be told.
 //!
-//! A clock that runs with the world's needs no telling: the client goes on counting. Told is one that is new to the client
-//! and one that has fallen behind since, because somebody was in the way of the form.
+//! A clock that runs with the world's needs no message: the client counts on. A client is told of a clock that is new
+//! to it, and of one that has fallen behind since, because an object was in the way of the form.
 
 use std::collections::BTreeMap;
 
@@ -9,25 +9,25 @@ use space::Slot;
 use wire::Handle;
 use wire::form::{FORMS_MAX, FormClock, Forms};
 
-use super::listener::Listener;
+use super::heard::HeardObjects;
 
 /// A client's knowledge of clocks.
 #[derive(Clone, Debug, Default)]
 pub struct FormsTold {
-    /// By handle: whose clock, and by how many ticks it was behind the world's.
+    /// By handle: the object, and by how many ticks its clock was behind the world's.
     behind: BTreeMap<Handle, (Slot, u64)>,
 }
 
 impl FormsTold {
-    /// The client was told that these left: what it knew of their clocks it has forgotten.
+    /// Forgets the clocks of objects that the client was told have left.
     pub fn left(&mut self, handles: &[Handle]) {
         if !self.behind.is_empty() {
             handles.iter().for_each(|handle| _ = self.behind.remove(handle));
         }
     }
 
-    /// What to tell after this tick, of these clocks and whom the client hears of.
-    pub fn tell(&mut self, tick: u64, clocks: &[(Slot, u64)], listener: &Listener) -> Option<Forms> {
+    /// What to tell of these clocks after this tick.
+    pub fn tell(&mut self, tick: u64, clocks: &[(Slot, u64)], listener: &HeardObjects) -> Option<Forms> {
         let mut forms = Vec::new();
         for &(slot, clock) in clocks {
             let Some(handle) = listener.handle(slot) else { continue };
@@ -47,8 +47,8 @@ mod tests {
     #[test]
     fn a_clock_is_told_when_it_is_new_or_has_waited() {
         let (flag, blob) = (Slot::new(1), Slot::new(2));
-        let (mut listener, mut told, mut entered) = (Listener::new(), FormsTold::default(), Vec::new());
-        let mut clocks = |listener: &Listener, tick, flag_at| {
+        let (mut listener, mut told, mut entered) = (HeardObjects::new(), FormsTold::default(), Vec::new());
+        let mut clocks = |listener: &HeardObjects, tick, flag_at| {
             let forms = told.tell(tick, &[(flag, flag_at), (blob, tick)], listener)?;
             Some(forms.forms.iter().map(|form| (form.handle.0, form.clock)).collect::<Vec<_>>())
         };
@@ -71,7 +71,7 @@ mod tests {
         assert_eq!(
             told.tell(17, &[(flag, 16), (blob, 17)], &listener).map(|forms| forms.forms),
             Some(vec![FormClock { handle: Handle(0), clock: 16 }]),
-            "whoever left was forgotten"
+            "objects that left are forgotten"
         );
     }
 }

@@ -1,7 +1,8 @@
-//! What an operator sees of the engine: who hears each other, in groups; the cells of the ground; who hears one object.
+//! What an operator sees of the engine: groups of users that hear each other, the cells of the ground, and what one
+//! object hears.
 //!
-//! None of it is worked out unless somebody asks. Groups are repaired from look to look, so that a group keeps its number
-//! for as long as it is one.
+//! It is computed only on request. Groups are repaired from look to look, so that a group keeps its number while it
+//! lasts.
 
 use interest::GroupCover;
 use space::{ObjectId, PairChanges};
@@ -11,7 +12,7 @@ use world::GroundCells;
 
 use crate::Server;
 
-/// Pairs of users beyond which no groups are worked out: the tick has other things to do.
+/// With more pairs of users than this, no groups are computed: the tick has other work.
 const PAIRS_MAX: usize = 50_000;
 
 /// What was looked at last.
@@ -23,22 +24,21 @@ pub struct Insight {
 
 /// What there was to see of a server after a tick.
 #[derive(Clone, Debug, Default)]
-pub struct Inside {
+pub struct EngineView {
     tick: u64,
-    /// None where nobody asked, or where too many hear each other.
+    /// `None` if it was not asked for, or if there are too many pairs.
     groups: Option<Vec<Group>>,
     cells: Option<GroundCells>,
     hearings: Vec<Hearing>,
 }
 
 impl Insight {
-    /// Nothing was looked at.
     pub fn new() -> Insight {
         Insight::default()
     }
 
-    /// Looks at what anybody wants to know.
-    pub fn look(&mut self, server: &Server, wanted: &[Wanted]) -> Inside {
+    /// Looks at what any operator wants to know.
+    pub fn look(&mut self, server: &Server, wanted: &[Wanted]) -> EngineView {
         let groups = if wanted.iter().any(|wanted| wanted.groups) { self.group(server) } else { None };
         if groups.is_none() {
             *self = Insight::new();
@@ -46,7 +46,7 @@ impl Insight {
         let mut asked: Vec<ObjectId> = wanted.iter().filter_map(|wanted| wanted.object).collect();
         asked.sort_unstable();
         asked.dedup();
-        Inside {
+        EngineView {
             tick: server.world().tick().number(),
             groups,
             cells: wanted.iter().any(|wanted| wanted.cells).then(|| server.world().cells()),
@@ -56,7 +56,7 @@ impl Insight {
 
     fn group(&mut self, server: &Server) -> Option<Vec<Group>> {
         let pairs = server.mutual_hearings(PAIRS_MAX)?;
-        // Whose slot went to somebody else is in the same groups: members are named anew at every look.
+        // A slot with a new object is in the same groups: members are looked up at every look.
         self.pairs.compare(&pairs);
         self.groups.update(&self.pairs.began, &self.pairs.ended);
         let mut groups: Vec<Group> = Vec::with_capacity(self.groups.len());
@@ -70,8 +70,8 @@ impl Insight {
     }
 }
 
-impl Inside {
-    /// Who hears each other, by rising numbers of groups; none if nobody asked, or if there are too many pairs.
+impl EngineView {
+    /// Groups of users that hear each other, by rising numbers; `None` if not asked for, or for too many pairs.
     pub fn groups(&self) -> Option<&[Group]> {
         self.groups.as_deref()
     }
@@ -84,7 +84,7 @@ impl Inside {
         })
     }
 
-    /// What to tell somebody who wants to know this: what is near to the object first, where there is not room for all.
+    /// Messages that answer this; where there is not room for all, what is near the object comes first.
     pub fn tell(&self, wanted: &Wanted, place: Option<[i32; 2]>) -> Vec<ToOperator> {
         let mut messages = Vec::new();
         if let (true, Some(groups)) = (wanted.groups, &self.groups) {

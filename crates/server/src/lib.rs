@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! ## How it is made
+//!
 //! The server: it takes in what clients ask for, steps the world, and tells each client about its area of interest.
 //!
 //! ```text
@@ -11,31 +15,33 @@
 
 #![forbid(unsafe_code)]
 
-mod attention;
 mod bodies;
 mod fan_out;
 mod forms;
+mod heard;
 pub mod inside;
 pub mod limits;
 mod link;
-mod listener;
 pub mod nickname;
 mod passport;
 mod receive;
-mod rows;
 mod seek;
 mod session;
 mod shared;
+mod slots;
 mod tick;
 mod truth;
+mod update_status;
 pub mod watch;
 
-pub use attention::Attention;
 pub use bodies::Bodies;
 pub use fan_out::{FanOut, REPEAT_TICKS_MAX, Sent};
-pub use listener::{Heard, Listener};
+pub use heard::{Heard, HeardObjects};
 pub use tick::TickPart;
 pub use truth::shape_of;
+pub use update_status::UpdateStatus;
+/// What the API takes and returns.
+pub use {interest, space, wire, world};
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -48,8 +54,8 @@ use world::{Act, Input, World};
 use self::limits::Limits;
 use self::link::Link;
 use self::nickname::Nickname;
-use self::rows::Rows;
-use self::session::{Session, Stage};
+use self::session::{Session, SessionStage};
+use self::slots::SlotTable;
 use self::truth::Truth;
 
 /// Clients that one `poll` tells about the tick: their messages are sent while the next are still being written.
@@ -93,7 +99,6 @@ pub struct ServerCounts {
     pub refused: u64,
     /// Users whose session the server ended.
     pub dropped: u64,
-    /// State datagrams.
     pub sent: Sent,
     /// Messages to clients that are not state, and their bytes.
     pub messages: u64,
@@ -118,7 +123,7 @@ pub struct Server {
     truth: Truth,
     /// What stands, as it is sent.
     fixed: Vec<FixedObject>,
-    rows: Rows,
+    slots: SlotTable,
     audience: Audience,
     bodies: Bodies,
     fan_out: FanOut,
@@ -127,7 +132,7 @@ pub struct Server {
     /// By the case-folded keys of nicknames.
     names: BTreeMap<String, NodeId>,
     queue: VecDeque<NodeId>,
-    /// The users whose avatars are in these rows.
+    /// The users whose avatars are in these slots.
     users: BTreeMap<Slot, NodeId>,
     next_sender: u64,
     inputs: Vec<Input>,
@@ -169,7 +174,7 @@ impl Server {
             settings,
             fixed: truth.fixed_objects(),
             truth,
-            rows: Rows::default(),
+            slots: SlotTable::default(),
             audience: Audience::with(AudienceSettings {
                 hysteresis: settings.hysteresis,
                 ..AudienceSettings::default()
@@ -225,7 +230,7 @@ impl Server {
     /// Users with avatars: their number, nickname, avatar, and link; without a link they may still resume.
     pub fn users(&self) -> impl Iterator<Item = (NodeId, &str, ObjectId, Option<LinkId>)> {
         self.sessions.values().filter_map(|session| match session.stage {
-            Stage::In { object, .. } => Some((session.sender, session.nickname.as_str(), object, session.link)),
+            SessionStage::In { object, .. } => Some((session.sender, session.nickname.as_str(), object, session.link)),
             _ => None,
         })
     }
@@ -248,21 +253,21 @@ impl Server {
 
     /// Whether the user of one object is told of another object.
     pub fn hears(&self, listener: ObjectId, speaker: ObjectId) -> bool {
-        let slots = self.rows.slot(listener).zip(self.rows.slot(speaker));
+        let slots = self.slots.slot(listener).zip(self.slots.slot(speaker));
         slots.is_some_and(|(listener, speaker)| self.audience.hears(listener, speaker))
     }
 
     /// The objects that an object hears and those that hear it, unordered; `None` if there is no such object.
     pub fn hearing(&self, object: ObjectId) -> Option<(Vec<ObjectId>, Vec<ObjectId>)> {
-        let slot = self.rows.slot(object)?;
-        let objects = |slot| self.rows.object(slot);
+        let slot = self.slots.slot(object)?;
+        let objects = |slot| self.slots.object(slot);
         let hears = self.audience.heard_by(slot).filter_map(objects).collect();
         Some((hears, self.audience.listeners_of(slot).filter_map(objects).collect()))
     }
 
     /// The object in a row of the audience.
     pub fn object_of(&self, slot: Slot) -> Option<ObjectId> {
-        self.rows.object(slot)
+        self.slots.object(slot)
     }
 
     /// Pairs of users that hear each other, as ascending rows of the audience; `None` for more than `pairs_max`.
@@ -317,7 +322,7 @@ impl Server {
         let Some((place, turn)) = self.truth.pose(object) else { return Ok(None) };
         let aura = self.settings.aura(self.truth.owner(object).is_some());
         let slot = self.audience.insert(place.position(), aura)?;
-        self.rows.insert(object, slot);
+        self.slots.insert(object, slot);
         self.bodies.insert(slot, self.truth.tick(), place, turn);
         Ok(Some(slot))
     }
@@ -326,17 +331,17 @@ impl Server {
     fn revive(&mut self, record: &SessionRecord, now: Time) {
         let sender = NodeId::new(record.sender);
         let (Ok(nickname), Some(object)) = (Nickname::new(&record.nickname), self.truth.avatar(sender)) else { return };
-        let Some(slot) = self.rows.slot(object) else { return };
+        let Some(slot) = self.slots.slot(object) else { return };
         self.names.insert(nickname.key(), sender);
         self.users.insert(slot, sender);
         let mut session = Session::new(sender, nickname, 0, record.resume_key, None, now);
-        session.stage = Stage::In { object, slot };
+        session.stage = SessionStage::In { object, slot };
         session.sequence = self.truth.last_sequence(sender).unwrap_or(0);
         self.sessions.insert(sender, session);
         self.next_sender = self.next_sender.max(record.sender + 1);
     }
 
-    /// Lets an avatar leave for which there is no session: nobody could resume it.
+    /// Lets an avatar leave for which there is no session: it cannot be resumed.
     fn leave_without_session(&mut self, sender: NodeId) {
         let made_for = Tick::new(self.truth.tick());
         let sequence = self.truth.last_sequence(sender).map_or(1, |last| last.saturating_add(1));
@@ -374,7 +379,7 @@ impl Participant for Server {
                 if session.link == Some(link) {
                     (session.link, session.lost_at) = (None, now);
                 }
-                if session.stage == Stage::Queued {
+                if session.stage == SessionStage::Queued {
                     self.forget(sender);
                 }
             }

@@ -1,19 +1,18 @@
-//! How much of everything a server bears. Each refusal names the limit that was met.
+//! Limits of a server. Each refusal names the limit that was met.
 
-/// The limits of a server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// Sessions at once, those that may be resumed included.
+    /// Sessions at once, with those that may be resumed.
     pub clients: usize,
-    /// Connections at once, those that have not said hello included.
+    /// Connections at once, with those that have not said hello.
     pub links: usize,
-    /// Hellos that wait to be let in; more are refused.
+    /// Users that wait to be let in; more are refused.
     pub join_queue: usize,
-    /// Users let in per tick: each costs as much as many who are in already.
+    /// Users let in per tick: each costs as much as many that are in already.
     pub joins_per_tick: usize,
     /// Objects that a client is told of for the first time, per tick.
     pub entered_per_tick: usize,
-    /// Things of the scene that a client is told of, per tick.
+    /// Fixed objects that a client is told of, per tick.
     pub solids_per_tick: usize,
     /// Bytes of state datagrams per client and tick.
     pub state_bytes_per_tick: usize,
@@ -27,7 +26,7 @@ pub struct Limits {
     pub hello_us: i64,
     /// How long a client may be silent, in microseconds.
     pub idle_us: i64,
-    /// How long what a client was told on its stream may go without an answer, in microseconds.
+    /// How long rosters of a client may wait for its acknowledgement, in microseconds.
     pub unheard_us: i64,
     /// How long an avatar stays after its connection was lost, in microseconds.
     pub resume_us: i64,

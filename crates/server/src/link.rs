@@ -1,4 +1,4 @@
-//! A connection, and what it has cost so far.
+//! A connection of a client, and what it has cost so far.
 
 use space::token_bucket::{Allowance, TokenBucket};
 use space::{NodeId, Time};
@@ -6,17 +6,16 @@ use space::{NodeId, Time};
 use crate::limits::Limits;
 use wire::Channel;
 
-/// Faults are forgotten after this, in microseconds.
+/// Bad messages are forgotten after this time.
 const FAULTS_US: i64 = 60_000_000;
 
-/// A connection that stands.
+/// An open connection.
 #[derive(Debug)]
 pub struct Link {
-    /// When it was opened.
     pub opened: Time,
-    /// Bytes that nobody can guess.
+    /// Random bytes, the resume key of its session.
     pub secret: [u8; 16],
-    /// Whose it is, after a hello.
+    /// The user, after a hello.
     pub session: Option<NodeId>,
     datagrams: TokenBucket,
     messages: TokenBucket,
@@ -24,7 +23,6 @@ pub struct Link {
 }
 
 impl Link {
-    /// A connection that was just opened.
     pub fn new(now: Time, secret: [u8; 16], limits: &Limits) -> Link {
         let bucket = |per_s: u32| {
             let per_s = per_s.max(1);
@@ -40,7 +38,7 @@ impl Link {
         }
     }
 
-    /// Whether one more message may come.
+    /// Takes one more message from the link's rate; false if it came too fast.
     pub fn admits(&mut self, now: Time, channel: Channel) -> bool {
         match channel {
             Channel::Stream => self.messages.take(now),
@@ -48,7 +46,7 @@ impl Link {
         }
     }
 
-    /// Counts a fault, and says how many there are within a minute.
+    /// Counts a bad message, and returns how many there were within a minute.
     pub fn fault(&mut self, now: Time) -> u32 {
         if now - self.faults.0 > FAULTS_US {
             self.faults = (now, 0);

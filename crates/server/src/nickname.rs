@@ -1,38 +1,35 @@
-//! What a user may be called: something that others can see, tell apart and pronounce to themselves.
+//! Nicknames: text that other users can see and tell apart.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
 
 /// The most visible characters of a nickname.
 pub const CHARACTERS_MAX: usize = 24;
-/// The most accents on one character.
+/// The most combining marks on one character.
 const MARKS_MAX: usize = 3;
 
-/// A nickname in its one form.
+/// A nickname in its canonical form.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Nickname(String);
 
-/// Why a name is none.
+/// Why a text is not a nickname.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NicknameError {
-    /// Nothing to see.
     #[error("A nickname needs at least one visible character.")]
     Empty,
-    /// Too long.
     #[error("A nickname has at most {CHARACTERS_MAX} characters; this one has {0}.")]
     TooLong(usize),
-    /// Something that cannot be seen, or that turns what follows around.
+    /// A character that is not visible, or that changes the direction of what follows.
     #[error("A nickname has only visible characters and single spaces; character {position} is U+{code:04X}.")]
     Invisible {
-        /// Which character, counted from one.
+        /// Counted from one.
         position: usize,
-        /// Its code.
         code: u32,
     },
 }
 
 impl Nickname {
-    /// The name in Unicode's composed form, without spaces around it.
+    /// The text in Unicode's composed form, trimmed.
     pub fn new(name: &str) -> Result<Nickname, NicknameError> {
         let name: String = name.trim().nfc().collect();
         let (mut visible, mut marks, mut last) = (0, 0, ' ');
@@ -54,20 +51,19 @@ impl Nickname {
         }
     }
 
-    /// As it is shown.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Two nicknames with the same key are the same to a reader who does not look at case.
+    /// Nicknames with the same key are the same to a reader, whatever their case.
     pub fn key(&self) -> String {
         let upper: String = self.0.nfkc().flat_map(char::to_uppercase).collect();
         upper.chars().flat_map(char::to_lowercase).nfc().collect()
     }
 }
 
-/// Whether nothing is seen of it, or of what stands beside it: controls, other spaces, formats, marks of direction,
-/// fillers, private and unassigned planes.
+/// Whether a character is invisible, or changes how its neighbours are shown: controls, spaces but the plain one,
+/// format characters, marks of direction, fillers, and private and unassigned planes.
 fn is_invisible(character: char) -> bool {
     let code = character as u32;
     let is_other_space = character.is_whitespace() && character != ' ';

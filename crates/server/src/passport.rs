@@ -1,4 +1,4 @@
-//! What goes with an avatar to another server: whose it is, and what that user comes back with.
+//! The passport that goes with an avatar to another server: the session of its user.
 
 use space::NodeId;
 use space::bytes::{Malformed, Reader, Writer};
@@ -12,23 +12,21 @@ const KIND: u8 = 1;
 /// More than any passport has.
 const BYTES_MAX: usize = 512;
 
-/// A session on its way.
+/// A session on its way to another server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passport {
-    /// Who the world knows it as.
+    /// The number under which the world knows the user.
     pub sender: NodeId,
-    /// What its user is called.
     pub nickname: String,
-    /// Which avatar it asked for.
     pub avatar: u8,
-    /// What its user comes back with.
+    /// What the user's client shows to resume.
     pub resume_key: ResumeKey,
     /// The newest input that arrived.
     pub newest: u32,
 }
 
 impl Passport {
-    /// The bytes of a session's passport.
+    /// Encodes a session's passport.
     pub fn of(session: &Session) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut writer = Writer::new(&mut bytes);
@@ -41,7 +39,7 @@ impl Passport {
         bytes
     }
 
-    /// The passport that these bytes are.
+    /// Decodes a passport.
     pub fn read(bytes: &[u8]) -> Result<Passport, Malformed> {
         let mut reader = Reader::new(bytes);
         let kind = reader.u8("a version")?;
@@ -57,7 +55,7 @@ impl Passport {
         Ok(passport)
     }
 
-    /// The session that goes on with it; none if its nickname is none.
+    /// The session that goes on with it; `None` if the nickname is not valid.
     pub fn session(&self, now: space::Time) -> Option<Session> {
         let nickname = Nickname::new(&self.nickname).ok()?;
         let mut session = Session::new(self.sender, nickname, self.avatar, self.resume_key, None, now);

@@ -9,7 +9,7 @@ use world::{Act, Input};
 use crate::Server;
 use crate::limits::Limits;
 use crate::nickname::{Nickname, NicknameError};
-use crate::session::{Session, Stage};
+use crate::session::{Session, SessionStage};
 
 /// A hello, with its nickname as it was understood.
 #[derive(Clone, Debug)]
@@ -245,13 +245,13 @@ impl Server {
         let Some(session) = self.sessions.get_mut(&sender) else { return };
         self.counts.dropped += u64::from(reason != CloseReason::Left);
         let link = session.link.take();
-        if let Stage::In { slot, .. } = session.stage {
+        if let SessionStage::In { slot, .. } = session.stage {
             self.users.remove(&slot);
         }
-        if session.stage == Stage::Queued {
+        if session.stage == SessionStage::Queued {
             self.forget(sender);
         } else {
-            session.stage = Stage::Leaving;
+            session.stage = SessionStage::Leaving;
         }
         if let Some(link) = link {
             self.links.remove(&link);

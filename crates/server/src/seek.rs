@@ -1,7 +1,7 @@
 //! Finds the server of a cluster that has the session of a user who says hello.
 //!
-//! A user with a resume key was in before: another server has the avatar, or is about to adopt it from one that died. So
-//! the others are asked again and again for some seconds, and the user is redirected to the one that has it. A user
+//! A user with a resume key was in before: another server has the avatar, or is about to adopt it from one that died.
+//! So the others are asked again and again for some seconds, and the user is redirected to the one that has it. A user
 //! without a key is new, and its nickname must not be taken at another server.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,77 +1,72 @@
-//! One user, from hello to goodbye: over one connection, or over several in a row.
+//! A session: one user, from hello to goodbye, over one connection or several in a row.
 
 use space::{NodeId, ObjectId, Slot, Time};
 use wire::InputStep;
 use wire::session::ResumeKey;
 
 use super::forms::FormsTold;
-use super::listener::Listener;
+use super::heard::HeardObjects;
 use crate::nickname::Nickname;
 use wire::LinkId;
 
 /// How far a session has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum SessionStage {
     /// It waits to be let in.
     Queued,
     /// The world is asked in this tick.
     Joining,
     /// It has an avatar.
     In {
-        /// Its name.
         object: ObjectId,
-        /// Its row in the audience.
+        /// The avatar's row in the audience.
         slot: Slot,
     },
-    /// The world is told that it goes.
+    /// The world is told in the next tick that the user leaves.
     Leaving,
 }
 
-/// One user.
+/// A user's session.
 #[derive(Debug)]
 pub struct Session {
-    /// Who the world knows it as.
+    /// The number under which the world knows the user.
     pub sender: NodeId,
-    /// What it is called.
     pub nickname: Nickname,
-    /// Which avatar it asked for.
+    /// An index into the world's avatars.
     pub avatar: u8,
-    /// What it comes back with.
+    /// What the user's client shows to resume.
     pub resume_key: ResumeKey,
-    /// How far it has come.
-    pub stage: Stage,
+    pub stage: SessionStage,
     /// Its connection, if it has one.
     pub link: Option<LinkId>,
     /// When its connection was lost.
     pub lost_at: Time,
-    /// When something sensible was heard of it.
+    /// When its last valid message arrived.
     pub heard_at: Time,
     /// What it hears.
-    pub listener: Listener,
-    /// Since when it owes an answer to a roster.
+    pub listener: HeardObjects,
+    /// Since when a roster waits for its acknowledgement.
     pub behind_since: Option<Time>,
     /// The newest input that arrived, and the newest that the world was given.
     pub newest: u32,
-    /// See above.
     pub applied: u32,
     /// What it wants, if that is new.
     pub wish: Option<InputStep>,
-    /// The tick that the wish was made for.
+    /// The tick for which the wish was made.
     pub made_for: u64,
-    /// Where it looks, as the world was told.
+    /// The heading that the world was told.
     pub heading: Option<u8>,
     /// The number of its last input to the world.
     pub sequence: u32,
-    /// The newest input that its passport knows of, where it has one.
+    /// The newest input that its passport contains, if it has one.
     pub noted: Option<u32>,
-    /// How many things of the scene it was told of; `None` when that is all.
+    /// How many fixed objects it was told of; `None` when that is all.
     pub scene_at: Option<usize>,
-    /// What it was told of the clocks of things that change their form.
+    /// What it was told of the clocks of objects that change their form.
     pub forms: FormsTold,
 }
 
 impl Session {
-    /// Somebody who said hello.
     pub fn new(
         sender: NodeId,
         nickname: Nickname,
@@ -85,11 +80,11 @@ impl Session {
             nickname,
             avatar,
             resume_key,
-            stage: Stage::Queued,
+            stage: SessionStage::Queued,
             link,
             lost_at: now,
             heard_at: now,
-            listener: Listener::new(),
+            listener: HeardObjects::new(),
             behind_since: None,
             newest: 0,
             applied: 0,
@@ -103,21 +98,21 @@ impl Session {
         }
     }
 
-    /// Goes on over another connection: what was told over the last one is forgotten, on both sides.
+    /// Goes on over another connection: both sides forget what was told over the last one.
     pub fn resume(&mut self, link: LinkId, now: Time) {
         self.link = Some(link);
         self.heard_at = now;
-        self.listener = Listener::new();
+        self.listener = HeardObjects::new();
         self.behind_since = None;
         self.wish = None;
         self.scene_at = Some(0);
         self.forms = FormsTold::default();
     }
 
-    /// Where its avatar is in the audience.
+    /// The row of its avatar in the audience.
     pub fn slot(&self) -> Option<Slot> {
         match self.stage {
-            Stage::In { slot, .. } => Some(slot),
+            SessionStage::In { slot, .. } => Some(slot),
             _ => None,
         }
     }

@@ -1,8 +1,8 @@
 //! What a server does beyond serving a world of its own, when it is a node of a cluster.
 //!
-//! The world's step is the cluster's. Objects that arrive bring their users' sessions with them; users whose avatars went
-//! to another server are redirected there. Objects of other servers near the border are guests: they are heard as if they
-//! were here.
+//! The world's step is the cluster's. Objects that arrive bring their users' sessions with them; users whose avatars
+//! went to another server are redirected there. Objects of other servers near the border are guests: they are heard as
+//! if they were here.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -19,7 +19,7 @@ use cluster::{Cluster, ClusterSettings, NAME_BITS, Status};
 use crate::passport::Passport;
 use crate::receive::is_same_key;
 use crate::seek::Seeking;
-use crate::session::Stage;
+use crate::session::SessionStage;
 use crate::truth::{Seen, Truth, model, seen_in};
 use crate::{Server, ServerSettings};
 
@@ -170,7 +170,7 @@ impl Server {
             ToNode::Sought(sought) if is_member => shared.seeking.answered(from, &sought),
             ToNode::Said { object, name, text } if is_member => {
                 let guest = ObjectId::new(object).filter(|object| shared.guests.contains_key(object));
-                let Some(slot) = guest.and_then(|guest| self.rows.slot(guest)) else { return };
+                let Some(slot) = guest.and_then(|guest| self.slots.slot(guest)) else { return };
                 let message = ToClient::Said { speaker: guest, name, text };
                 self.links_of_listeners(slot).into_iter().for_each(|link| self.tell(link, &message));
             }
@@ -290,7 +290,7 @@ impl Server {
             shared.gone.remove(&object);
             shared.guests.remove(&object);
         }
-        let slot = match self.rows.slot(object) {
+        let slot = match self.slots.slot(object) {
             Some(slot) => {
                 let aura = self.settings.aura(owner.is_some());
                 self.audience.set_aura(slot, aura).expect("it was in the audience as a guest");
@@ -309,14 +309,14 @@ impl Server {
         let Some(sender) = owner else { return };
         self.users.insert(slot, sender);
         if let Some(session) = self.sessions.get_mut(&sender) {
-            session.stage = Stage::In { object, slot };
+            session.stage = SessionStage::In { object, slot };
             return;
         }
         let passport = Passport::read(passport).ok().filter(|passport| passport.sender == sender);
         let Some(mut session) = passport.and_then(|passport| passport.session(now)) else {
             return self.leave_without_session(sender);
         };
-        session.stage = Stage::In { object, slot };
+        session.stage = SessionStage::In { object, slot };
         session.sequence = self.truth.last_sequence(sender).unwrap_or(0);
         self.names.entry(session.nickname.key()).or_insert(sender);
         self.sessions.insert(sender, session);
@@ -328,7 +328,7 @@ impl Server {
             // It is back already.
             return;
         }
-        let Some(slot) = self.rows.slot(object) else { return };
+        let Some(slot) = self.slots.slot(object) else { return };
         self.users.remove(&slot);
         self.audience.set_aura(slot, self.settings.aura(false)).expect("it was in the audience while it was here");
         let Some(shared) = self.truth.shared_mut() else { return };
@@ -341,7 +341,7 @@ impl Server {
         } else {
             self.hide(object);
         }
-        let is_its = |stage: Stage| matches!(stage, Stage::In { object: own, .. } if own == object);
+        let is_its = |stage: SessionStage| matches!(stage, SessionStage::In { object: own, .. } if own == object);
         let found = self.sessions.values().find(|session| is_its(session.stage));
         let Some((sender, link)) = found.map(|session| (session.sender, session.link)) else { return };
         self.forget(sender);
@@ -356,7 +356,7 @@ impl Server {
         let Truth::Shared(world, shared) = &mut self.truth else { return };
         for (object, _) in shared.cluster.custody().leaving() {
             if world.object(object).is_none()
-                && self.rows.slot(object).is_some()
+                && self.slots.slot(object).is_some()
                 && let Some(seen) = shared.leaving.remove(&object)
             {
                 shared.guests.insert(object, seen);
@@ -369,13 +369,13 @@ impl Server {
         let Truth::Shared(world, shared) = &mut self.truth else { return };
         let Shared { cluster, guests, gone, .. } = &mut **shared;
         let tick = world.tick().number();
-        for (object, told) in cluster.part().ghosts.heard() {
+        for (object, told) in cluster.part().guests.heard() {
             if world.object(object).is_some() {
                 continue;
             }
             gone.remove(&object);
             let (place, turn) = (told.place, told.turn);
-            match (self.rows.slot(object), guests.get_mut(&object)) {
+            match (self.slots.slot(object), guests.get_mut(&object)) {
                 (Some(slot), Some(seen)) if (seen.place, seen.turn) != (place, turn) => {
                     if self.audience.move_to(slot, place.position()).is_ok() {
                         (seen.place, seen.turn) = (place, turn);
@@ -387,14 +387,14 @@ impl Server {
                     let Some((kind, shape)) = model(world, told.model, &told.name) else { continue };
                     let aura = self.settings.aura(false);
                     let Ok(slot) = self.audience.insert(place.position(), aura) else { continue };
-                    self.rows.insert(object, slot);
+                    self.slots.insert(object, slot);
                     self.bodies.insert(slot, tick, place, turn);
                     guests.insert(object, Seen { kind, name: told.name.clone(), shape, place, turn });
                 }
             }
         }
         gone.retain(|_, since| now - *since < STAND_IN_US);
-        let (heard, custody) = (&cluster.part().ghosts, cluster.custody());
+        let (heard, custody) = (&cluster.part().guests, cluster.custody());
         let is_over =
             |object: &&ObjectId| heard.get(**object).is_none() && !gone.contains_key(object) && !custody.has(**object);
         let over: Vec<ObjectId> = guests.keys().filter(is_over).copied().collect();
@@ -404,7 +404,7 @@ impl Server {
     /// Removes a guest.
     fn hide(&mut self, object: ObjectId) {
         self.truth.shared_mut().into_iter().for_each(|shared| drop(shared.guests.remove(&object)));
-        if let Some(slot) = self.rows.remove(object) {
+        if let Some(slot) = self.slots.remove(object) {
             self.audience.remove(slot).expect("it was in the audience until now");
         }
     }
@@ -414,7 +414,7 @@ impl Server {
         let Some(shared) = self.truth.shared_mut() else { return };
         let passports = &mut shared.cluster.part_mut().sessions;
         for session in self.sessions.values_mut() {
-            let Stage::In { object, .. } = session.stage else { continue };
+            let SessionStage::In { object, .. } = session.stage else { continue };
             if session.noted != Some(session.newest) || !passports.contains_key(&object) {
                 session.noted = Some(session.newest);
                 passports.insert(object, Passport::of(session));

@@ -12,8 +12,8 @@ use wire::{
 use world::{Act, Input, journal};
 
 use crate::link::Link;
-use crate::rows::Rows;
-use crate::session::{Session, Stage};
+use crate::session::{Session, SessionStage};
+use crate::slots::SlotTable;
 use crate::truth::Truth;
 use crate::{Bodies, Server, ServerCounts, ServerSettings};
 
@@ -51,8 +51,8 @@ impl Server {
         ended(TickPart::FanOut);
     }
 
-    /// Takes a tick, due or not; [`poll`](wire::Participant::poll) writes what clients are told of it. `ended` is called
-    /// after each part but the last.
+    /// Takes a tick, due or not; [`poll`](wire::Participant::poll) writes what clients are told of it. `ended` is
+    /// called after each part but the last.
     pub fn begin_tick(&mut self, now: Time, ended: &mut dyn FnMut(TickPart)) {
         self.tell_next(usize::MAX);
         self.ticked = now;
@@ -99,9 +99,9 @@ impl Server {
         self.inputs = inputs;
         self.effects.push_back(Effect::Persist(Record::Tick(record)));
         (self.is_telling, self.told) = (has_stepped, None);
-        let Server { clocks, truth, rows, .. } = self;
+        let Server { clocks, truth, slots, .. } = self;
         clocks.clear();
-        clocks.extend(truth.world().forms().filter_map(|(object, clock)| Some((rows.slot(object)?, clock))));
+        clocks.extend(truth.world().forms().filter_map(|(object, clock)| Some((slots.slot(object)?, clock))));
     }
 
     /// Ends sessions of users that were silent for too long or did not resume, and lets in the first of the queue.
@@ -113,7 +113,7 @@ impl Server {
             let seconds = limits.hello_us / 1_000_000;
             self.refuse(id, CloseReason::Idle, format!("You did not say hello within {seconds} seconds."));
         }
-        let leaving = self.sessions.values().filter(|session| session.stage == Stage::Leaving);
+        let leaving = self.sessions.values().filter(|session| session.stage == SessionStage::Leaving);
         for sender in leaving.map(|session| session.sender).collect::<Vec<_>>() {
             // Its other inputs of this tick are dropped.
             self.inputs.retain(|input| input.sender != sender);
@@ -124,7 +124,7 @@ impl Server {
         }
         let mut ends: Vec<(NodeId, CloseReason, String)> = Vec::new();
         for session in self.sessions.values() {
-            if !matches!(session.stage, Stage::In { .. }) {
+            if !matches!(session.stage, SessionStage::In { .. }) {
                 continue;
             }
             if session.link.is_none() {
@@ -147,7 +147,7 @@ impl Server {
         for _ in 0..joins {
             let Some(sender) = self.queue.pop_front() else { break };
             let Some(session) = self.sessions.get_mut(&sender) else { continue };
-            session.stage = Stage::Joining;
+            session.stage = SessionStage::Joining;
             session.sequence = 0;
             let (name, avatar) = (session.nickname.as_str().into(), u16::from(session.avatar));
             self.input(sender, Act::Join { name, avatar, at: None });
@@ -156,8 +156,8 @@ impl Server {
 
     /// Puts users back into the queue that were about to join when the world could not take its step.
     fn queue_again(&mut self) {
-        for session in self.sessions.values_mut().rev().filter(|session| session.stage == Stage::Joining) {
-            session.stage = Stage::Queued;
+        for session in self.sessions.values_mut().rev().filter(|session| session.stage == SessionStage::Joining) {
+            session.stage = SessionStage::Queued;
             self.queue.push_front(session.sender);
         }
     }
@@ -188,16 +188,16 @@ impl Server {
         let tick = self.truth.tick();
         for at in 0..self.truth.outcome().left.len() {
             let left = self.truth.outcome().left[at];
-            if let Some(slot) = self.rows.remove(left.object) {
+            if let Some(slot) = self.slots.remove(left.object) {
                 self.users.remove(&slot);
                 self.audience.remove(slot).expect("it was in the audience while it lived");
             }
             self.forget(left.sender);
             self.effects.push_back(Effect::Persist(Record::Ended { sender: left.sender.number() }));
         }
-        let Server { truth, rows, audience, bodies, .. } = self;
+        let Server { truth, slots, audience, bodies, .. } = self;
         for (object, place, turn) in truth.world().moved() {
-            let Some(slot) = rows.slot(object) else { continue };
+            let Some(slot) = slots.slot(object) else { continue };
             bodies.moved(slot, tick, place, turn, false);
             audience.move_to(slot, place.position()).expect("a settled place is within every world");
         }
@@ -206,8 +206,8 @@ impl Server {
             let joined = self.truth.outcome().joined[at];
             let slot = self.show(joined.object).expect("a settled place is within every world");
             let (Some(slot), Some(session)) = (slot, self.sessions.get_mut(&joined.sender)) else { continue };
-            if session.stage == Stage::Joining {
-                session.stage = Stage::In { object: joined.object, slot };
+            if session.stage == SessionStage::Joining {
+                session.stage = SessionStage::In { object: joined.object, slot };
                 self.users.insert(slot, joined.sender);
             }
         }
@@ -233,7 +233,7 @@ impl Server {
         for at in 0..self.truth.outcome().joined.len() {
             let joined = self.truth.outcome().joined[at];
             let Some(session) = self.sessions.get(&joined.sender) else { continue };
-            if !matches!(session.stage, Stage::In { .. }) {
+            if !matches!(session.stage, SessionStage::In { .. }) {
                 continue;
             }
             let record = SessionRecord {
@@ -248,7 +248,7 @@ impl Server {
         for at in 0..self.truth.outcome().refused.len() {
             let refusal = self.truth.outcome().refused[at];
             let Some(session) = self.sessions.get(&refusal.sender) else { continue };
-            if session.stage != Stage::Joining {
+            if session.stage != SessionStage::Joining {
                 continue;
             }
             let reason = match refusal.reason {
@@ -270,7 +270,7 @@ impl Server {
     /// Tells a user that it is in, for the first time or again.
     pub(super) fn welcome(&mut self, sender: NodeId, is_resumed: bool) {
         let Some(session) = self.sessions.get_mut(&sender) else { return };
-        let (Stage::In { object, .. }, Some(link)) = (session.stage, session.link) else { return };
+        let (SessionStage::In { object, .. }, Some(link)) = (session.stage, session.link) else { return };
         let Some(seen) = self.truth.seen(object) else { return };
         session.behind_since = None;
         let ServerSettings { focus, nimbus, .. } = self.settings;
@@ -337,12 +337,12 @@ impl Server {
         let (tick, now) = (self.truth.tick(), self.ticked);
         let limits = self.settings.limits;
         let mut entered: Vec<(Handle, Slot)> = Vec::new();
-        let Server { sessions, truth, fixed, rows, bodies, fan_out, effects, counts, told, clocks, .. } = self;
+        let Server { sessions, truth, fixed, slots, bodies, fan_out, effects, counts, told, clocks, .. } = self;
         let from = told.map_or(Bound::Unbounded, Bound::Excluded);
         let mut rest = sessions.range_mut((from, Bound::Unbounded));
         for (sender, session) in rest.by_ref().take(most) {
             *told = Some(*sender);
-            let (Stage::In { object, slot }, Some(link)) = (session.stage, session.link) else { continue };
+            let (SessionStage::In { object, slot }, Some(link)) = (session.stage, session.link) else { continue };
             let mut tell = |counts: &mut ServerCounts, message: ToClient| {
                 let bytes = message.encode();
                 counts.messages += 1;
@@ -358,7 +358,8 @@ impl Server {
             }
             if session.listener.is_behind() {
                 let (number, left) = session.listener.tell(tick, limits.entered_per_tick, &mut entered);
-                let entered = entered.iter().filter_map(|&(handle, slot)| introduce(handle, slot, truth, rows, bodies));
+                let entered =
+                    entered.iter().filter_map(|&(handle, slot)| introduce(handle, slot, truth, slots, bodies));
                 session.forms.left(&left);
                 let roster = Roster { number, tick: tick as u32, left, entered: entered.collect() };
                 session.behind_since.get_or_insert(now);
@@ -389,8 +390,8 @@ impl Server {
     }
 }
 
-fn introduce(handle: Handle, slot: Slot, truth: &Truth, rows: &Rows, bodies: &Bodies) -> Option<Entered> {
-    let object: ObjectId = rows.object(slot)?;
+fn introduce(handle: Handle, slot: Slot, truth: &Truth, slots: &SlotTable, bodies: &Bodies) -> Option<Entered> {
+    let object: ObjectId = slots.object(slot)?;
     let seen = truth.seen(object);
     let body = bodies.body(slot);
     Some(Entered {

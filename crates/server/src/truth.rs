@@ -10,7 +10,7 @@ use world::{Input, Kind, Model, ObjectView, Outcome, World};
 
 use crate::shared::{Shared, newest_tick};
 
-/// Who decides where objects are.
+/// How it is decided where objects are.
 #[derive(Debug)]
 pub(crate) enum Truth {
     /// This server decides about all of its world.

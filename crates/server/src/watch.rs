@@ -1,5 +1,4 @@
-//! What an operator sees: everything that can move, wherever it is. The same for a world that lives and for one that is
-//! played again from its journal.
+//! What an operator sees: every object that can move, in a live world or in one that is replayed from its journal.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,24 +10,23 @@ use wire::operator::{Known, OBJECTS_MAX, ToOperator, WorldView};
 use wire::scene::SOLIDS_MAX;
 use world::{Kind, World};
 
-use crate::inside::Inside;
+use crate::inside::EngineView;
 use crate::truth::{entered_kind, fixed_object, shape_of};
 
 /// A world after one tick, as operators see it.
 #[derive(Clone, Debug)]
 pub struct Sight {
-    /// The tick.
     pub tick: u64,
-    /// Where everything is that can move, by rising numbers.
+    /// Where each movable object is, by rising numbers.
     pub places: Vec<(ObjectId, GridPoint)>,
-    /// What each of them is. Shared from tick to tick, for as long as nobody comes or goes.
+    /// What each of them is; shared from tick to tick while no object comes or goes.
     pub known: Arc<BTreeMap<ObjectId, Known>>,
-    /// What the engine looked like, after those ticks in which somebody looked.
-    pub inside: Option<Inside>,
+    /// The engine, after ticks in which an operator looked.
+    pub inside: Option<EngineView>,
 }
 
 impl Sight {
-    /// Looks at a world. `before` spares the work of saying again what everything is.
+    /// Looks at a world; `before` saves describing the same objects again.
     pub fn of(world: &World, before: Option<&Sight>) -> Sight {
         let mut places: Vec<(ObjectId, GridPoint)> = world.dynamic().map(|object| (object.id, object.at)).collect();
         places.sort_unstable_by_key(|(object, _)| *object);
@@ -60,7 +58,7 @@ pub struct Told {
 }
 
 impl Told {
-    /// What to say so that the operator sees this: what is new, and where everything is.
+    /// Messages with which the operator sees this: what is new, and where everything is.
     pub fn tell(&mut self, sight: &Sight, is_live: bool) -> Vec<ToOperator> {
         let mut messages = self.introduce(sight.known.values());
         let mut parts = sight.places.chunks(OBJECTS_MAX).peekable();
@@ -76,7 +74,7 @@ impl Told {
         messages
     }
 
-    /// What to say of the engine to somebody who wants to know this.
+    /// Messages about the engine that answer `wanted`.
     pub fn tell_inside(&mut self, sight: &Sight, wanted: &Wanted) -> Vec<ToOperator> {
         let Some(inside) = &sight.inside else { return Vec::new() };
         let mut named: Vec<&Known> = inside.named(wanted).filter_map(|object| sight.known.get(&object)).collect();
@@ -91,7 +89,7 @@ impl Told {
         messages
     }
 
-    /// Says what these are, of those of which that was not said.
+    /// Describes objects that were not described before.
     fn introduce<'a>(&mut self, all: impl Iterator<Item = &'a Known>) -> Vec<ToOperator> {
         let new: Vec<Known> = all.filter(|known| self.known.get(&known.object) != Some(known)).cloned().collect();
         let messages = new.chunks(OBJECTS_MAX / 8).map(|part| ToOperator::Known(part.to_vec())).collect();
@@ -100,7 +98,7 @@ impl Told {
     }
 }
 
-/// What stands in a world.
+/// The fixed objects of a world.
 pub fn scenes(world: &World) -> Vec<ToOperator> {
     let solids: Vec<wire::scene::FixedObject> =
         world.objects().filter(|object| object.kind == Kind::Fixed).map(|object| fixed_object(&object)).collect();

@@ -16,7 +16,7 @@ use wire::{InputStep, Moves, ToServer};
 
 #[test]
 fn tick_after_tick() {
-    // A short aura, so that not everybody hears everybody.
+    // A short aura, so that not all users hear each other.
     let mut hall = Hall::new(ServerSettings { focus: 3.0, nimbus: 0.0, ..ServerSettings::default() });
     let users: Vec<_> = (1..=24).map(|number| hall.join(number, &format!("user {number}"))).collect();
     let objects: Vec<ObjectId> = hall.server.world().dynamic().map(|object| object.id).collect();

@@ -54,7 +54,7 @@ fn a_lost_connection_is_resumed_without_a_second_avatar() {
     let fourth = hall.open(4);
     hall.hello(fourth, "Ann", Some([1; 16]));
     assert_eq!(hall.end(fourth).unwrap().reason, CloseReason::NicknameTaken);
-    // Nobody waits for ever.
+    // A lost session is not kept for ever.
     hall.server.handle(hall.now, Event::Closed { from: third.into() });
     hall.ticks(30 * 16);
     assert_eq!(hall.users(), 0);
@@ -95,7 +95,7 @@ fn every_refusal_has_its_sentence() {
 }
 
 #[test]
-fn whoever_is_silent_is_dropped_with_a_reason() {
+fn silent_users_are_dropped_with_a_reason() {
     let mut hall = limited(|limits| (limits.hello_us, limits.idle_us) = (1_000_000, 2_000_000));
     let mute = hall.open(1);
     let (link, _) = hall.join(2, "Ann");

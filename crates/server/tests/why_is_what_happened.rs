@@ -1,4 +1,4 @@
-//! What the server says of who was told of whom is what its datagrams say, tick after tick, with a budget that is short.
+//! What the server says about which client was told of which object is what its datagrams say, tick by tick.
 
 mod hall;
 

@@ -1,186 +1,170 @@
-//! First contact of shapes in motion, by conservative advancement.
+//! First contact of two moving shapes, by conservative advancement.
 //!
-//! At any time two convex cores that are apart have a direction along which they are apart by their whole distance.
-//! Along that direction they approach no faster than their velocities and turns allow. So the distance to be lost,
-//! divided by that speed, is time in which nothing can happen: go there and look again. Steps shrink towards the
-//! contact and cannot jump over it. A mesh is taken triangle by triangle, those that the other's path comes near.
+//! Two convex cores that are apart have a separating direction. Along it they approach no faster than their velocities
+//! and rotations allow, so distance over speed is time that is safe to skip. Steps shrink towards the contact and
+//! cannot pass it. A mesh is taken triangle by triangle: those within the other shape's swept box.
 
 use space::DVec3;
 
-use super::balls::{BallSet, pairs_of};
-use super::body::Body;
+use super::balls::walk;
 use super::convex::{Convex, Core, Rounded, penetration, separation};
-use super::pose::{Course, Motion, WidePose};
+use super::geometry::Geometry;
+use super::pose::{RigidMotion, WideMotion, WidePose};
 
-/// After so many steps a pair counts as met: early, but never late. Rarely more than ten are taken.
+/// Steps after which a pair counts as in contact, which is early but never late. Rarely more than ten are taken.
 const MAX_STEPS: usize = 200;
-/// How often a step of a turning core is halved towards the longest that is safe.
+/// Halvings in the search for the longest safe step of a turning core.
 const HALVINGS: usize = 8;
-/// A contact is where the distance is within this of the gap, relative to the sizes of the two.
+/// Two cores are in contact when their distance is within this of the gap, relative to their sizes.
 const TOLERANCE: f64 = 1e-5;
-/// An approach by less than this, relative to the sizes, is rounding: they keep their distance.
+/// An approach by less than this, relative to the sizes, is rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// A first contact.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Meeting {
+pub(super) struct FirstContact {
     pub time: f64,
     pub normal: DVec3,
     pub on_a: DVec3,
     pub on_b: DVec3,
 }
 
-/// The first contact of two bodies; ties go to the triangle with the lower number.
-pub(super) fn first_meeting(
-    a: &Body<'_>,
-    a_motion: &Motion,
-    b: &Body<'_>,
-    b_motion: &Motion,
+/// A shape or a core, and how it moves.
+#[derive(Clone, Copy)]
+struct Moving<'a, T> {
+    shape: &'a T,
+    motion: &'a WideMotion,
+}
+
+/// A part of a moving shape.
+fn part<'p, T, U>(whole: Moving<'p, T>, shape: &'p U) -> Moving<'p, U> {
+    Moving { shape, motion: whole.motion }
+}
+
+/// The first contact of two moving shapes; ties go to the triangle with the lower number.
+pub(super) fn first_contact(
+    a: &Geometry<'_>,
+    a_motion: &RigidMotion,
+    b: &Geometry<'_>,
+    b_motion: &RigidMotion,
     gap: f64,
-) -> Option<Meeting> {
-    let (first, second) = (Course::new(a_motion), Course::new(b_motion));
-    let mut best: Option<Meeting> = None;
-    let until = |best: &Option<Meeting>| best.map_or(1.0, |meeting| meeting.time);
-    match (a, b) {
-        (Body::Balls(set), _) => {
-            best = balls_meet(set, &first, b, &second, gap);
-        }
-        (_, Body::Balls(set)) => {
-            best = balls_meet(set, &second, a, &first, gap).map(Meeting::swapped);
-        }
-        (Body::Convex(a), Body::Convex(b)) => best = meet(a, &first, b, &second, gap, 1.0),
-        (Body::Mesh(mesh), Body::Convex(rounded)) => {
-            for triangle in swept(b, &second, a, &first, gap) {
-                let corner = Rounded { core: mesh.core(triangle), radius: 0.0 };
-                let found = meet(&corner, &first, rounded, &second, gap, until(&best));
-                best = earlier(best, found);
-            }
-        }
-        (Body::Convex(rounded), Body::Mesh(mesh)) => {
-            for triangle in swept(a, &first, b, &second, gap) {
-                let corner = Rounded { core: mesh.core(triangle), radius: 0.0 };
-                let found = meet(rounded, &first, &corner, &second, gap, until(&best));
-                best = earlier(best, found);
-            }
-        }
-        (Body::Mesh(mesh), Body::Mesh(other)) => {
-            for triangle in swept(b, &second, a, &first, gap) {
-                let corner = Rounded { core: mesh.core(triangle), radius: 0.0 };
-                for opposite in swept(&Body::Convex(corner), &first, b, &second, gap) {
-                    let facing = Rounded { core: other.core(opposite), radius: 0.0 };
-                    let found = meet(&corner, &first, &facing, &second, gap, until(&best));
-                    best = earlier(best, found);
+) -> Option<FirstContact> {
+    let (a_motion, b_motion) = (WideMotion::new(a_motion), WideMotion::new(b_motion));
+    first_of(Moving { shape: a, motion: &a_motion }, Moving { shape: b, motion: &b_motion }, gap)
+}
+
+fn first_of(a: Moving<'_, Geometry<'_>>, b: Moving<'_, Geometry<'_>>, gap: f64) -> Option<FirstContact> {
+    let mut best: Option<FirstContact> = None;
+    let mut consider = |one: &Rounded<'_>, other: &Rounded<'_>| {
+        let until = best.map_or(1.0, |contact| contact.time);
+        let found = meet(part(a, one), part(b, other), gap, until);
+        best = match (best, found) {
+            (Some(best), Some(found)) => Some(if found.time < best.time { found } else { best }),
+            (best, found) => best.or(found),
+        };
+        best.map_or(1.0, |contact| contact.time)
+    };
+    let mut until = 1.0;
+    // Leaves are compared by `consider`; above them, balls around everything below rule out most pairs.
+    match (a.shape, b.shape) {
+        (Geometry::Balls(set), Geometry::Convex(rounded)) => {
+            let visit = |_, node, _, is_end| {
+                if is_end {
+                    until = consider(&Rounded::ball(set.tree.ball(node)), rounded);
+                    return false;
                 }
+                may_meet(part(a, &Rounded::ball(set.tree.wrapping(node))), part(b, rounded), gap, until)
+            };
+            walk(set, None, |_, _| 0.0, visit);
+        }
+        (Geometry::Balls(set), Geometry::Balls(other)) => {
+            let visit = |_, one, two, is_end| {
+                if is_end {
+                    until = consider(&Rounded::ball(set.tree.ball(one)), &Rounded::ball(other.tree.ball(two)));
+                    return false;
+                }
+                let (one, two) = (Rounded::ball(set.tree.wrapping(one)), Rounded::ball(other.tree.wrapping(two)));
+                may_meet(part(a, &one), part(b, &two), gap, until)
+            };
+            walk(set, Some(other), |_, _| 0.0, visit);
+        }
+        (Geometry::Balls(set), Geometry::Mesh(_)) => {
+            for node in set.tree.ends(set.level) {
+                let ball = Geometry::Convex(Rounded::ball(set.tree.ball(node)));
+                for_each_pair(part(a, &ball), b, gap, |one, other| _ = consider(one, other));
             }
         }
+        (_, Geometry::Balls(_)) => return first_of(b, a, gap).map(FirstContact::swapped),
+        _ => for_each_pair(a, b, gap, |one, other| _ = consider(one, other)),
     }
     best
 }
 
-/// The first contact of balls with a body. A ball around all that is below a node rules most of them out.
-fn balls_meet(
-    set: &BallSet<'_>,
-    course: &Course,
-    other: &Body<'_>,
-    other_course: &Course,
+/// Calls `visit` with each pair of convex parts that may come closer than `gap`, in ascending order of triangles. Balls
+/// of sphere-trees have walks of their own.
+fn for_each_pair(
+    a: Moving<'_, Geometry<'_>>,
+    b: Moving<'_, Geometry<'_>>,
     gap: f64,
-) -> Option<Meeting> {
-    let mut best: Option<Meeting> = None;
-    match other {
-        Body::Convex(rounded) => {
-            let mut waiting = vec![0];
-            while let Some(node) = waiting.pop() {
-                let until = best.map_or(1.0, |meeting| meeting.time);
-                let children = set.tree.children(node, set.level);
-                if children.is_empty() {
-                    let ball = Rounded::ball(set.tree.ball(node));
-                    best = earlier(best, meet(&ball, course, rounded, other_course, gap, until));
-                } else if may_meet(&Rounded::ball(set.tree.wrapping(node)), course, rounded, other_course, gap, until) {
-                    waiting.extend(children.rev());
+    mut visit: impl FnMut(&Rounded<'_>, &Rounded<'_>),
+) {
+    match (a.shape, b.shape) {
+        (Geometry::Convex(one), Geometry::Convex(other)) => visit(one, other),
+        (Geometry::Convex(one), Geometry::Mesh(mesh)) => {
+            swept(a, b, gap).into_iter().for_each(|at| visit(one, &mesh.triangle(at)));
+        }
+        (Geometry::Mesh(mesh), Geometry::Convex(other)) => {
+            swept(b, a, gap).into_iter().for_each(|at| visit(&mesh.triangle(at), other));
+        }
+        (Geometry::Mesh(mesh), Geometry::Mesh(other)) => {
+            for triangle in swept(b, a, gap) {
+                let one = mesh.triangle(triangle);
+                for opposite in swept(part(a, &Geometry::Convex(one)), b, gap) {
+                    visit(&one, &other.triangle(opposite));
                 }
             }
         }
-        Body::Balls(second) => {
-            let mut waiting = vec![(0, 0)];
-            while let Some((a, b)) = waiting.pop() {
-                let until = best.map_or(1.0, |meeting| meeting.time);
-                match pairs_of(set, a, second, b) {
-                    None => {
-                        let balls = (Rounded::ball(set.tree.ball(a)), Rounded::ball(second.tree.ball(b)));
-                        best = earlier(best, meet(&balls.0, course, &balls.1, other_course, gap, until));
-                    }
-                    Some(pairs) => {
-                        let balls = (Rounded::ball(set.tree.wrapping(a)), Rounded::ball(second.tree.wrapping(b)));
-                        if may_meet(&balls.0, course, &balls.1, other_course, gap, until) {
-                            waiting.extend(pairs.rev());
-                        }
-                    }
-                }
-            }
-        }
-        Body::Mesh(mesh) => {
-            for node in set.tree.ends(set.level) {
-                let ball = Rounded::ball(set.tree.ball(node));
-                for triangle in swept(&Body::Convex(ball), course, other, other_course, gap) {
-                    let until = best.map_or(1.0, |meeting| meeting.time);
-                    let corner = Rounded { core: mesh.core(triangle), radius: 0.0 };
-                    best = earlier(best, meet(&ball, course, &corner, other_course, gap, until));
-                }
-            }
-        }
+        (Geometry::Balls(_), _) | (_, Geometry::Balls(_)) => {}
     }
-    best
 }
 
 /// Whether two cores may come as close as `gap` before `until`, or are so close at the start. A no is certain.
-fn may_meet(a: &Rounded<'_>, a_course: &Course, b: &Rounded<'_>, b_course: &Course, gap: f64, until: f64) -> bool {
-    let origin = a_course.start().position;
-    let at =
-        |course: &Course| WidePose { position: course.start().position - origin, rotation: course.start().rotation };
-    let found = separation(&a.core.place(&at(a_course)), &b.core.place(&at(b_course)));
-    found.certain - a.radius - b.radius <= gap || meet(a, a_course, b, b_course, gap, until).is_some()
+fn may_meet(a: Moving<'_, Rounded<'_>>, b: Moving<'_, Rounded<'_>>, gap: f64, until: f64) -> bool {
+    let origin = a.motion.start().position;
+    let at = |motion: &WideMotion| WidePose {
+        position: motion.start().position - origin,
+        rotation: motion.start().rotation,
+    };
+    let found = separation(&a.shape.core.place(&at(a.motion)), &b.shape.core.place(&at(b.motion)));
+    found.certain - a.shape.radius - b.shape.radius <= gap || meet(a, b, gap, until).is_some()
 }
 
-impl Meeting {
-    fn swapped(self) -> Meeting {
-        Meeting { normal: -self.normal, on_a: self.on_b, on_b: self.on_a, ..self }
+impl FirstContact {
+    fn swapped(self) -> FirstContact {
+        FirstContact { normal: -self.normal, on_a: self.on_b, on_b: self.on_a, ..self }
     }
 }
 
-fn earlier(best: Option<Meeting>, found: Option<Meeting>) -> Option<Meeting> {
-    match (best, found) {
-        (Some(best), Some(found)) => Some(if found.time < best.time { found } else { best }),
-        (best, found) => best.or(found),
-    }
-}
-
-/// Two convex cores in motion.
-fn meet(
-    a: &Rounded<'_>,
-    a_course: &Course,
-    b: &Rounded<'_>,
-    b_course: &Course,
-    gap: f64,
-    until: f64,
-) -> Option<Meeting> {
+/// The first contact of two convex cores before `until`.
+fn meet(a: Moving<'_, Rounded<'_>>, b: Moving<'_, Rounded<'_>>, gap: f64, until: f64) -> Option<FirstContact> {
+    let (a, a_motion, b, b_motion) = (a.shape, a.motion, b.shape, b.motion);
     let radii = a.radius + b.radius;
     let scale = a.core.size() + b.core.size() + radii;
-    let (a_turn, b_turn) = (Turning::new(&a.core, a_course), Turning::new(&b.core, b_course));
+    let (a_turn, b_turn) = (Turning::new(&a.core, a_motion), Turning::new(&b.core, b_motion));
     let fastest = a_turn.speed() + b_turn.speed();
-    let approach = a_course.velocity - b_course.velocity;
-    let origin = a_course.start().position;
-    let at = |course: &Course, time: f64| {
-        let pose = course.at(time);
+    let approach = a_motion.velocity - b_motion.velocity;
+    let origin = a_motion.start().position;
+    let at = |motion: &WideMotion, time: f64| {
+        let pose = motion.at(time);
         WidePose { position: pose.position - origin, rotation: pose.rotation }
     };
     let mut time = 0.0;
     let mut target = f64::INFINITY;
     for step in 0.. {
-        let (a_pose, b_pose) = (at(a_course, time), at(b_course, time));
+        let (a_pose, b_pose) = (at(a_motion, time), at(b_motion, time));
         let (first, second) = (a.core.place(&a_pose), b.core.place(&b_pose));
         let found = separation(&first, &second);
         let apart = found.certain - radii;
-        let meeting = |normal: DVec3| Meeting {
+        let contact = |normal: DVec3| FirstContact {
             time,
             normal,
             on_a: origin + found.on_a + normal * a.radius,
@@ -188,15 +172,15 @@ fn meet(
         };
         if apart <= 0.0 || found.certain == 0.0 {
             let normal = if found.certain > 0.0 { found.normal } else { penetration(&first, &second).1 };
-            return Some(meeting(normal));
+            return Some(contact(normal));
         }
         if step == 0 {
             target = gap.min(apart);
         }
         let spare = apart - target;
         let left = until - time;
-        // How much nearer they can have come along the normal, after some time: convex, and nothing at first. So what
-        // is not used up after a while was not used up before.
+        // A bound on the approach along the normal after some time. It is convex and zero at time zero, so if it is at
+        // most `spare` at some time, it was so at all times before.
         let used = |after: f64| {
             approach.dot(found.normal) * after
                 + a_turn.gain(&first, a_pose.position, found.normal, after)
@@ -208,46 +192,48 @@ fn meet(
         }
         let soon = left.min(1e-3);
         if step >= MAX_STEPS || (spare <= TOLERANCE * scale && used(soon) > 0.0) {
-            return Some(meeting(found.normal));
+            return Some(contact(found.normal));
         }
         // Positive, or nothing could have been used up.
-        let mut safe = spare / speed;
-        if fastest > 0.0 {
-            // The fastest point need not be the one in front: halve towards the longest wait that is safe.
-            let mut too_long = left;
-            for _ in 0..HALVINGS {
-                let middle = (safe + too_long) * 0.5;
-                if used(middle) <= spare { safe = middle } else { too_long = middle }
-            }
-        }
-        time += safe;
+        let safe = spare / speed;
+        // The fastest point need not be the one in front, so a longer step may be safe.
+        time += if fastest > 0.0 { bisect(safe, left, |after| used(after) <= spare) } else { safe };
     }
     None
 }
 
-/// How a core turns: about which axis in the world, how fast, and how far from the axis it reaches.
+/// The longest step found that is safe, between one that is and one that is not.
+fn bisect(mut safe: f64, mut too_long: f64, is_safe: impl Fn(f64) -> bool) -> f64 {
+    for _ in 0..HALVINGS {
+        let middle = (safe + too_long) * 0.5;
+        if is_safe(middle) { safe = middle } else { too_long = middle }
+    }
+    safe
+}
+
+/// A core's rotation: its angular velocity in the world, and the distance of its farthest point from the axis.
 struct Turning {
     spin: DVec3,
     reach: f64,
 }
 
 impl Turning {
-    fn new(core: &Core<'_>, course: &Course) -> Turning {
-        if course.turn == 0.0 {
+    fn new(core: &Core<'_>, motion: &WideMotion) -> Turning {
+        if motion.turn == 0.0 {
             return Turning { spin: DVec3::ZERO, reach: 0.0 };
         }
-        // The axis stands still in the world, and so it does for the core.
-        let axis = course.start().rotation.conjugate() * course.axis;
-        Turning { spin: course.axis * course.turn, reach: core.reach_from(axis) }
+        // The axis is fixed in the world, hence also in the core's coordinates.
+        let axis = motion.start().rotation.conjugate() * motion.axis;
+        Turning { spin: motion.axis * motion.turn, reach: core.reach_from(axis) }
     }
 
-    /// How fast any point of the core moves because it turns.
+    /// The greatest speed of a point of the core due to rotation.
     fn speed(&self) -> f64 {
         self.spin.length() * self.reach
     }
 
-    /// How much farther along `normal` the core may reach after turning about `pivot` for some time. Each point goes on
-    /// as it does now, and bends off by half its acceleration at most.
+    /// A bound on how much farther along `normal` the core reaches after turning about `pivot` for some time: each
+    /// point keeps its velocity and deviates by at most half its acceleration times the squared time.
     fn gain(&self, core: &Convex<'_>, pivot: DVec3, normal: DVec3, time: f64) -> f64 {
         if self.reach == 0.0 {
             return 0.0;
@@ -259,22 +245,23 @@ impl Turning {
     }
 }
 
-/// The triangles of `mesh` that `body` may come closer to than `gap` on its way, in ascending order.
-fn swept(body: &Body<'_>, course: &Course, mesh: &Body<'_>, mesh_course: &Course, gap: f64) -> Vec<u32> {
-    let Body::Mesh(solid) = mesh else {
+/// The triangles of `mesh` that `body` may come closer to than `gap` in motion, ascending.
+fn swept(body: Moving<'_, Geometry<'_>>, mesh: Moving<'_, Geometry<'_>>, gap: f64) -> Vec<u32> {
+    let (body, motion, mesh, mesh_motion) = (body.shape, body.motion, mesh.shape, mesh.motion);
+    let Geometry::Mesh(solid) = mesh else {
         return Vec::new();
     };
-    // Whatever way it is turned, the body stays within this of its position.
+    // The body stays within this distance of its position, however it is turned.
     let (center, half) = body.bounds_in(&WidePose { position: DVec3::ZERO, rotation: space::DQuat::IDENTITY });
     let reach = (center.abs() + half).length() + body.radius() + gap;
-    let turns = course.turn != 0.0 || mesh_course.turn != 0.0;
-    // The mesh stands still in its own coordinates, so the path seen from there bends when the mesh turns. In pieces of
-    // little turn it is nearly straight: it leaves its chord by no more than an eighth of its acceleration.
-    let pieces = ((mesh_course.turn / 0.25).ceil() as usize).clamp(1, 16);
+    let turns = motion.turn != 0.0 || mesh_motion.turn != 0.0;
+    // Seen from a turning mesh, the path is curved. It is cut into pieces of little turn; a piece leaves its chord by
+    // at most an eighth of its acceleration.
+    let pieces = ((mesh_motion.turn / 0.25).ceil() as usize).clamp(1, 16);
     let mut found = Vec::new();
     for piece in 0..pieces {
         let (from, to) = (piece as f64 / pieces as f64, (piece + 1) as f64 / pieces as f64);
-        let ends = [from, to].map(|time| course.at(time).seen_from(&mesh_course.at(time)));
+        let ends = [from, to].map(|time| motion.at(time).seen_from(&mesh_motion.at(time)));
         let (mut low, mut high) = if turns {
             let (p, q) = (ends[0].position, ends[1].position);
             (p.min(q) - reach, p.max(q) + reach)
@@ -285,10 +272,10 @@ fn swept(body: &Body<'_>, course: &Course, mesh: &Body<'_>, mesh_course: &Course
             let highs = boxes.map(|(center, half)| center + half + margin);
             (lows[0].min(lows[1]), highs[0].max(highs[1]))
         };
-        if mesh_course.turn != 0.0 {
-            let speed = (course.velocity - mesh_course.velocity).length();
+        if mesh_motion.turn != 0.0 {
+            let speed = (motion.velocity - mesh_motion.velocity).length();
             let far = ends[0].position.length().max(ends[1].position.length()) + speed * (to - from);
-            let bend = mesh_course.turn * (mesh_course.turn * far + 2.0 * speed) * (to - from) * (to - from) / 8.0;
+            let bend = mesh_motion.turn * (mesh_motion.turn * far + 2.0 * speed) * (to - from) * (to - from) / 8.0;
             low -= bend;
             high += bend;
         }
@@ -300,88 +287,56 @@ fn swept(body: &Body<'_>, course: &Course, mesh: &Body<'_>, mesh_course: &Course
     found
 }
 
-/// The deepest overlap of two bodies: how far and which way the second must be moved. `None` when they are apart.
-pub(super) fn deepest(a: &Body<'_>, at: &WidePose, b: &Body<'_>, bt: &WidePose) -> Option<(f64, DVec3)> {
+/// The deepest overlap of two shapes: how far and in which direction the second must be moved. `None` if
+/// they are apart.
+pub(super) fn deepest(a: &Geometry<'_>, at: &WidePose, b: &Geometry<'_>, bt: &WidePose) -> Option<(f64, DVec3)> {
     let mut best: Option<(f64, DVec3)> = None;
-    let radii = a.radius() + b.radius();
-    let mut consider = |first: &Convex<'_>, second: &Convex<'_>, radii: f64| {
-        let found = separation(first, second);
-        let overlap = if found.distance > radii {
-            None
-        } else if found.distance > 0.0 {
-            Some((radii - found.distance, found.normal))
+    let mut consider = |one: &Rounded<'_>, other: &Rounded<'_>| {
+        let (first, second) = (one.core.place(at), other.core.place(bt));
+        let radii = one.radius + other.radius;
+        let found = separation(&first, &second);
+        if found.distance > radii {
+            return;
+        }
+        let (depth, normal) = if found.distance > 0.0 {
+            (radii - found.distance, found.normal)
         } else {
-            let (depth, normal) = penetration(first, second);
-            Some((radii + depth, normal))
+            let (depth, normal) = penetration(&first, &second);
+            (radii + depth, normal)
         };
-        if let Some((depth, normal)) = overlap
-            && best.is_none_or(|(deepest, _)| depth > deepest)
-        {
+        if best.is_none_or(|(deepest, _)| depth > deepest) {
             best = Some((depth, normal));
         }
     };
-    let still = |pose: &WidePose| Course::resting(*pose);
+    let rest = [at, bt].map(|pose| WideMotion::resting(*pose));
+    let (one, two) = (Moving { shape: a, motion: &rest[0] }, Moving { shape: b, motion: &rest[1] });
     match (a, b) {
-        (Body::Convex(a), Body::Convex(b)) => consider(&a.core.place(at), &b.core.place(bt), radii),
-        (Body::Mesh(mesh), Body::Convex(rounded)) => {
-            for triangle in swept(b, &still(bt), a, &still(at), 0.0) {
-                consider(&mesh.core(triangle).place(at), &rounded.core.place(bt), radii);
-            }
-        }
-        (Body::Convex(rounded), Body::Mesh(mesh)) => {
-            for triangle in swept(a, &still(at), b, &still(bt), 0.0) {
-                consider(&rounded.core.place(at), &mesh.core(triangle).place(bt), radii);
-            }
-        }
-        (Body::Mesh(mesh), Body::Mesh(other)) => {
-            for triangle in swept(b, &still(bt), a, &still(at), 0.0) {
-                let core = mesh.core(triangle);
-                let corner = Body::Convex(Rounded { core, radius: 0.0 });
-                for opposite in swept(&corner, &still(at), b, &still(bt), 0.0) {
-                    consider(&core.place(at), &other.core(opposite).place(bt), radii);
-                }
-            }
-        }
-        (Body::Balls(set), Body::Balls(second)) => {
-            let mut waiting = vec![(0, 0)];
-            while let Some((one, other)) = waiting.pop() {
-                let place =
-                    |sphere: space::Sphere, pose: &WidePose| pose.position + pose.rotation * sphere.center.as_dvec3();
+        (Geometry::Balls(set), Geometry::Balls(second)) => {
+            let place =
+                |sphere: space::Sphere, pose: &WidePose| pose.position + pose.rotation * sphere.center.as_dvec3();
+            let overlap = |_, one, other, is_end| {
                 let (around, beside) = (set.tree.wrapping(one), second.tree.wrapping(other));
                 let apart = place(around, at).distance(place(beside, bt));
                 if apart > f64::from(around.radius) + f64::from(beside.radius) + 1e-9 * apart {
-                    continue;
+                    return false;
                 }
-                match pairs_of(set, one, second, other) {
-                    Some(pairs) => waiting.extend(pairs.rev()),
-                    None => {
-                        let balls = (Rounded::ball(set.tree.ball(one)), Rounded::ball(second.tree.ball(other)));
-                        let radii = balls.0.radius + balls.1.radius;
-                        consider(&balls.0.core.place(at), &balls.1.core.place(bt), radii);
-                    }
+                if is_end {
+                    consider(&Rounded::ball(set.tree.ball(one)), &Rounded::ball(second.tree.ball(other)));
                 }
-            }
+                true
+            };
+            walk(set, Some(second), |_, _| 0.0, overlap);
         }
-        (Body::Balls(set), other) => {
+        (Geometry::Balls(set), other) => {
             for node in set.tree.ends(set.level) {
-                let ball = Rounded::ball(set.tree.ball(node));
-                match other {
-                    Body::Convex(rounded) => {
-                        let radii = ball.radius + rounded.radius;
-                        consider(&ball.core.place(at), &rounded.core.place(bt), radii);
-                    }
-                    Body::Mesh(mesh) => {
-                        for triangle in swept(&Body::Convex(ball), &still(at), other, &still(bt), 0.0) {
-                            consider(&ball.core.place(at), &mesh.core(triangle).place(bt), ball.radius);
-                        }
-                    }
-                    Body::Balls(_) => {}
-                }
+                let ball = Geometry::Convex(Rounded::ball(set.tree.ball(node)));
+                for_each_pair(part(one, &ball), part(two, other), 0.0, &mut consider);
             }
         }
-        (_, Body::Balls(_)) => {
+        (_, Geometry::Balls(_)) => {
             return deepest(b, bt, a, at).map(|(depth, normal)| (depth, -normal));
         }
+        _ => for_each_pair(one, two, 0.0, consider),
     }
     best
 }

@@ -1,70 +1,69 @@
-//! A sphere-tree as it is used: flat columns of `f32`, children side by side, so that eight of them are tested at once.
+//! A sphere-tree in the form in which walks use it: columns of `f32`, siblings side by side, so that eight are
+//! tested at once.
 //!
-//! What a builder makes is in `f64` and repeats a node on every level below the one on which it could not be improved.
-//! Here such a node stands once, and every ball is rounded outward: it contains the ball that it was made from.
+//! Builders make trees in `f64` and repeat a node on every level below the one on which it could not be improved. Here
+//! such a node is stored once, and balls are rounded outward: each contains the ball that it was made from.
 
 use space::{DVec3, Vec3};
 
-use space::Columns;
-use space::{Sphere, Spheres};
+use space::{Columns, Sphere, Spheres};
 
-/// Rows behind the last that may be read: eight children are loaded at once, however many there are.
+use crate::shape::round_up;
+/// Rows of padding, since eight children are loaded at once.
 pub(crate) const PADDING: usize = 8;
 
-/// A node as it comes from a builder.
+/// A node as a builder makes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BallNode {
-    /// The middle of its ball.
     pub center: DVec3,
-    /// The radius of its ball.
     pub radius: f64,
-    /// No point of the ball is farther out of the object than this.
+    /// An upper bound of the distance from any point of the ball to the object.
     pub error: f64,
-    /// The node above, by its place in the list; the root is its own.
+    /// The parent's index in the list; the root is its own.
     pub parent: u32,
 }
 
-/// Where a node's children are, and on which levels it stands.
+/// A node's children and their level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Link {
+pub(crate) struct ChildRange {
     pub first: u32,
     pub end: u32,
-    /// The level on which the children stand; of no meaning without any.
+    /// The level of the children; meaningless without any.
     pub child_level: u8,
 }
 
-impl Link {
-    /// Whether a walk that goes no deeper than `level` ends here.
+impl ChildRange {
+    /// Whether a walk down to `level` ends at this node.
     #[inline(always)]
     pub fn is_end(&self, level: u8) -> bool {
         self.first == self.end || self.child_level > level
     }
 }
 
-/// The first child below, the level on which children stand above. Children lie in their parents' order, so that one
+/// The low bits hold the first child, the others the children's level. Children are in their parents' order, so one
 /// node's end where the next one's begin.
 const FIRST_BITS: u32 = 24;
 const FIRST: u32 = (1 << FIRST_BITS) - 1;
 
-/// What is known about the surface that a node answers for.
+/// The part of the surface that a node covers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Patch {
-    /// The mean outward normal, of length one; zero if there is none.
+    /// The mean outward unit normal; zero if there is none.
     pub normal: Vec3,
-    /// The cosine of the widest angle between it and a normal of the patch.
+    /// The cosine of the widest angle between `normal` and a normal of the patch.
     pub cone: f32,
-    /// The point of the patch that is nearest to the ball's centre.
+    /// The point of the patch nearest to the ball's centre.
     pub point: Vec3,
 }
 
-/// A patch in twelve bytes: of each number so much as a contact's direction and place are worth.
+/// A patch in twelve bytes, precise enough for a contact's position and normal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PackedPatch {
-    /// On an octahedron that is folded open; [`NO_NORMAL`] where there is none.
+    /// Octahedral encoding; [`NO_NORMAL`] if there is none.
     normal: [i16; 2],
-    /// Rounded down: the cone is no narrower than it is said to be.
+    /// Rounded down, so the cone is not narrower than stated.
     cone: i16,
-    /// From the ball's centre, in shares of its radius: the patch is inside the ball.
+    /// Relative to the ball's centre, in shares of its radius.
     point: [i16; 3],
 }
 
@@ -72,7 +71,6 @@ const NO_NORMAL: [i16; 2] = [i16::MIN; 2];
 const SHARES: f32 = i16::MAX as f32;
 
 impl PackedPatch {
-    // Only who knows meshes can tell what is in a ball.
     pub fn new(patch: &Patch, ball: Sphere) -> PackedPatch {
         let share = |value: f32| (value.clamp(-1.0, 1.0) * SHARES).round() as i16;
         let offset = (patch.point - ball.center) / ball.radius;
@@ -93,7 +91,7 @@ impl PackedPatch {
     }
 }
 
-/// Where a direction meets the octahedron, its lower half folded outward over the upper one; none for no direction.
+/// Octahedral encoding of a direction; `None` for the zero vector.
 fn fold(direction: Vec3) -> Option<[f32; 2]> {
     let sum = direction.x.abs() + direction.y.abs() + direction.z.abs();
     let [x, y] = [direction.x / sum, direction.y / sum];
@@ -106,70 +104,56 @@ fn unfold([x, y]: [f32; 2]) -> Vec3 {
     Vec3::new(x, y, z).normalize()
 }
 
-/// Over the edge of the square that is the upper half, and back.
+/// Folds the lower half of the octahedron over the upper one, and back.
 fn outward(x: f32, y: f32) -> [f32; 2] {
     [(1.0 - y.abs()).copysign(x), (1.0 - x.abs()).copysign(y)]
 }
 
 /// A tree of balls around a surface.
 ///
-/// What holds: each point of the surface is in all balls of a path from the root to a leaf. A child's ball need not be
-/// inside its parent's.
+/// Invariant: each point of the surface is in all balls of some path from the root to a leaf. A child's ball need not
+/// be inside its parent's.
+///
+/// Methods that take a node panic if there is none of that number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BallTree {
     x: Vec<f32>,
     y: Vec<f32>,
     z: Vec<f32>,
     radius: Vec<f32>,
-    /// As `FIRST_BITS` says; one more than there are nodes.
+    /// Packed as `FIRST_BITS` says; one more than there are nodes.
     links: Vec<u32>,
     error: Vec<f32>,
-    /// The node above; the root is its own.
+    /// The parent's index; the root's is 0.
     parent: Vec<u32>,
-    /// The radius of a ball about each node's centre that contains the balls of all nodes below.
+    /// The radius of a ball about the node's centre that contains all balls below.
     wrap: Vec<f32>,
-    /// The node of the builder's list, the deepest where several were one.
+    /// The index in the builder's list; the deepest where several became one.
     source: Vec<u32>,
     pub(crate) patches: Vec<PackedPatch>,
-    /// A point of the surface, as it is: whether it is inside another shape may depend on its last bits.
+    /// A point of the surface, unpacked: containment may depend on its last bits.
     pub(crate) surface_point: Option<Vec3>,
-    /// Balls wholly inside the object, one per node; of radius zero where none is known.
+    /// For each node, a ball wholly inside the object; of radius zero where none is known.
     pub(crate) inner: Vec<Sphere>,
     depth: u8,
     reach: f32,
     fingerprint: u64,
 }
 
-/// Why nodes do not make a tree.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum BallTreeError {
-    /// None at all, or too many.
     #[error("{nodes} nodes, expected 1 to {}", BallTree::MAX_NODES)]
-    Size {
-        /// How many there are.
-        nodes: usize,
-    },
-    /// A number that is not finite or beyond a world's limits, a radius of less than nothing, or a parent that comes later.
+    Size { nodes: usize },
+    /// A number that is not finite or out of range, or a parent that is not an earlier node.
     #[error("node {node}: its {field} is {value}, expected {expected}")]
-    Node {
-        /// Which one, from zero.
-        node: usize,
-        /// What of it.
-        field: &'static str,
-        /// What it is.
-        value: f64,
-        /// What it may be.
-        expected: &'static str,
-    },
+    Node { node: usize, field: &'static str, value: f64, expected: &'static str },
 }
 
 impl BallTree {
-    /// The most nodes of a tree.
     pub const MAX_NODES: usize = 1 << 20;
-    /// The most levels below the root.
     pub const MAX_DEPTH: u8 = 32;
 
-    /// The tree of these nodes: the root first, parents before their children, children of one parent in any order.
+    /// Makes a tree of nodes in an order in which parents precede their children.
     pub fn new(nodes: &[BallNode]) -> Result<BallTree, BallTreeError> {
         if nodes.is_empty() || nodes.len() > Self::MAX_NODES {
             return Err(BallTreeError::Size { nodes: nodes.len() });
@@ -208,7 +192,7 @@ impl BallTree {
         };
         let mut at = 0;
         while at < tree.source.len() {
-            // An only child with the same ball is the same node, a level deeper.
+            // An only child with an equal ball is the same node, one level deeper.
             let mut own = tree.source[at] as usize;
             let first = &nodes[own];
             let mut error = first.error;
@@ -231,9 +215,8 @@ impl BallTree {
         Ok(tree)
     }
 
-    /// The tree of a solid box around the origin, by half of its sides: each level cuts every part in eight, its longest
-    /// side first. For what is known without a mesh, as walls are. Below six levels there are no more: seven would be two
-    /// million balls.
+    /// The tree of a solid box around the origin, by half of its sides: each level cuts every part in eight, its
+    /// longest side first. Depth is at most six levels; seven would be two million balls.
     pub fn around_box(half: Vec3, depth: u8) -> Result<BallTree, BallTreeError> {
         let depth = depth.min(6);
         let mut nodes = Vec::new();
@@ -259,9 +242,8 @@ impl BallTree {
         BallTree::new(&nodes)
     }
 
-    /// The same tree around a shape that has changed: each node's ball by its number in the builder's list.
-    ///
-    /// What is known of patches and of the inside is forgotten, as it may no longer be true.
+    /// The same tree with new balls, in the order of the builder's list. Patches and inner balls are dropped, as they
+    /// may no longer be true.
     pub fn refitted(&self, nodes: &[BallNode]) -> Result<BallTree, BallTreeError> {
         let mut tree = self.clone();
         for column in [&mut tree.x, &mut tree.y, &mut tree.z, &mut tree.radius, &mut tree.error] {
@@ -284,7 +266,7 @@ impl BallTree {
         self.y.push(middle.y);
         self.z.push(middle.z);
         self.radius.push(wide);
-        // The rounded ball sticks out by no more than it grew, and its centre moved by less than that.
+        // The error grows by at most what the radius grew, which includes the shift of the centre.
         self.error.push(round_up(error + (f64::from(wide) - radius)).next_up());
     }
 
@@ -296,7 +278,7 @@ impl BallTree {
         };
         self.reach = round_up((0..nodes).map(far).fold(0.0, f64::max)).next_up();
         self.wrap = self.radius.clone();
-        // Children come behind their parents.
+        // Children follow their parents.
         for node in (1..nodes).rev() {
             let parent = self.parent[node] as usize;
             let [own, above] = [node, parent].map(|node| self.ball(node as u32).center.as_dvec3());
@@ -309,7 +291,7 @@ impl BallTree {
             let bits = |value: f32| u64::from(value.to_bits());
             stir(bits(self.x[node]) << 32 | bits(self.y[node]));
             stir(bits(self.z[node]) << 32 | bits(self.radius[node]));
-            let Link { first, end, .. } = self.link(node as u32);
+            let ChildRange { first, end, .. } = self.link(node as u32);
             stir(u64::from(first) << 32 | u64::from(end));
         }
         self.fingerprint = sum;
@@ -318,44 +300,32 @@ impl BallTree {
         }
     }
 
-    /// How many nodes there are.
     pub fn len(&self) -> usize {
         self.links.len() - 1
     }
 
-    /// Never: there is a root.
     pub fn is_empty(&self) -> bool {
         false
     }
 
-    /// How many levels there are below the root.
     pub fn depth(&self) -> u8 {
         self.depth
     }
 
-    /// The ball of a node. The root is node zero.
-    ///
-    /// # Panics
-    /// If there is no such node.
+    /// The ball of a node. The root is node 0.
     #[inline]
     pub fn ball(&self, node: u32) -> Sphere {
         let node = node as usize;
         Sphere::new(Vec3::new(self.x[node], self.y[node], self.z[node]), self.radius[node])
     }
 
-    /// How far a node's ball may stick out of the object.
-    ///
-    /// # Panics
-    /// If there is no such node.
+    /// An upper bound of the distance from any point of the node's ball to the object.
     #[inline]
     pub fn error(&self, node: u32) -> f32 {
         self.error[node as usize]
     }
 
-    /// The children of a node that stand on `level` or above it; none where a walk down to that level ends.
-    ///
-    /// # Panics
-    /// If there is no such node.
+    /// The children of a node, if they are on `level` or above it.
     #[inline]
     pub fn children(&self, node: u32, level: u8) -> std::ops::Range<u32> {
         let link = self.link(node);
@@ -363,39 +333,30 @@ impl BallTree {
     }
 
     #[inline(always)]
-    pub(crate) fn link(&self, node: u32) -> Link {
+    pub(crate) fn link(&self, node: u32) -> ChildRange {
         let [own, next] = [self.links[node as usize], self.links[node as usize + 1]];
-        Link { first: own & FIRST, end: next & FIRST, child_level: (own >> FIRST_BITS) as u8 }
+        ChildRange { first: own & FIRST, end: next & FIRST, child_level: (own >> FIRST_BITS) as u8 }
     }
 
-    /// The lowest level on which a node stands: one without children stands on all below its own.
-    ///
-    /// # Panics
-    /// If there is no such node.
+    /// The lowest level of a node: without children it is on all levels below its own, too.
     pub fn level(&self, node: u32) -> u8 {
         let link = self.link(node);
         if link.first == link.end { self.depth } else { link.child_level - 1 }
     }
 
-    /// The node above; the root is its own.
-    ///
-    /// # Panics
-    /// If there is no such node.
+    /// The parent; the root is its own.
     #[inline]
     pub fn parent(&self, node: u32) -> u32 {
         self.parent[node as usize]
     }
 
     /// A ball about a node's centre that contains the balls of all nodes below.
-    ///
-    /// # Panics
-    /// If there is no such node.
     #[inline]
     pub fn wrapping(&self, node: u32) -> Sphere {
         Sphere::new(self.ball(node).center, self.wrap[node as usize])
     }
 
-    /// The nodes in which walks down to `level` end, in order.
+    /// The nodes in which walks down to `level` end, ascending.
     pub fn ends(&self, level: u8) -> Vec<u32> {
         let mut ends = Vec::new();
         let mut waiting = vec![0];
@@ -410,21 +371,17 @@ impl BallTree {
         ends
     }
 
-    /// The largest error of the balls in which walks down to `level` end: the surface is nowhere farther than that from
-    /// any point of them.
+    /// The largest error of the balls in which walks down to `level` end.
     pub fn error_at(&self, level: u8) -> f32 {
         self.ends(level).into_iter().map(|node| self.error(node)).fold(0.0, f32::max)
     }
 
-    /// Which of the builder's nodes a node was made from.
-    ///
-    /// # Panics
-    /// If there is no such node.
+    /// The index of a node in the builder's list.
     pub fn source(&self, node: u32) -> u32 {
         self.source[node as usize]
     }
 
-    /// What is known of the surface that a node answers for.
+    /// The part of the surface that a node covers, if known.
     pub fn patch(&self, node: u32) -> Option<Patch> {
         Some(self.patches.get(node as usize)?.open(self.ball(node)))
     }
@@ -434,21 +391,14 @@ impl BallTree {
         self.inner.get(node as usize).copied().filter(|ball| ball.radius > 0.0)
     }
 
-    /// Whatever is in a ball of the tree is no farther from the origin than this.
+    /// The distance from the origin to the farthest point of any ball.
     pub fn reach(&self) -> f32 {
         self.reach
     }
 
-    /// A number that trees with other balls do not share, but for one in very many: it puts pairs of trees in an order.
+    /// A hash of the balls and children: it orders pairs of trees.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
-    }
-
-    /// Memory of the tree, in bytes.
-    pub fn bytes(&self) -> usize {
-        let balls = size_of_val(&self.x[..]) * 4;
-        let others = self.error.len() + self.parent.len() + self.wrap.len() + self.source.len() + self.links.len();
-        balls + others * 4 + size_of_val(&self.patches[..]) + size_of_val(&self.inner[..])
     }
 
     #[inline]
@@ -457,7 +407,7 @@ impl BallTree {
     }
 }
 
-/// A box, cut in two across its longest side.
+/// The two halves of a box, cut across its longest side.
 fn halves(center: DVec3, half: DVec3) -> [(DVec3, DVec3); 2] {
     let axis = (0..3).fold(0, |longest, axis| if half[axis] > half[longest] { axis } else { longest });
     let mut shorter = half;
@@ -481,12 +431,6 @@ fn check(node: usize, given: &BallNode) -> Result<(), BallTreeError> {
         return wrong("error", given.error, "at least zero and within a billion metres");
     }
     Ok(())
-}
-
-/// The least `f32` that is not less.
-fn round_up(value: f64) -> f32 {
-    let rounded = value as f32;
-    if f64::from(rounded) < value { rounded.next_up() } else { rounded }
 }
 
 #[cfg(test)]

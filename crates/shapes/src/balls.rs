@@ -1,36 +1,53 @@
-//! A level of a sphere-tree as a shape: many balls, of which a ball around all that is below a node rules out most.
+//! A level of a sphere-tree as a shape, the union of its balls, and the depth-first walk down one or two such trees.
 
 use space::DVec3;
 
-use super::body::Best;
 use super::convex::{self, Convex, Separation};
+use super::geometry::ClosestSearch;
 use super::pose::WidePose;
 use space::Sphere;
 
 use crate::BallTree;
 
-/// The balls in which walks down to `level` end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BallSet<'a> {
     pub tree: &'a BallTree,
     pub level: u8,
 }
 
-/// The pairs one step below a pair: the children of the node that reaches farther, with the other. `None` where both ends.
-pub(super) fn pairs_of(
+/// Walks down a tree, or down two at once, from the roots.
+///
+/// `visit` gets a pair's bound, the two nodes, and whether the walk ends there, and returns whether to go on below. Of
+/// a pair the node that reaches farther is replaced by its children; those with the least `bound` come first, ties in
+/// ascending order. Without a second tree its node is always 0.
+pub(super) fn walk(
     first: &BallSet<'_>,
-    a: u32,
-    second: &BallSet<'_>,
-    b: u32,
-) -> Option<impl DoubleEndedIterator<Item = (u32, u32)>> {
-    let (own, other) = (first.tree.children(a, first.level), second.tree.children(b, second.level));
-    let is_wider = first.tree.wrapping(a).radius >= second.tree.wrapping(b).radius;
-    let takes_first = !own.is_empty() && (other.is_empty() || is_wider);
-    let children = if takes_first { own } else { other };
-    (!children.is_empty()).then(|| children.map(move |child| if takes_first { (child, b) } else { (a, child) }))
+    second: Option<&BallSet<'_>>,
+    bound: impl Fn(u32, u32) -> f64,
+    mut visit: impl FnMut(f64, u32, u32, bool) -> bool,
+) {
+    let mut waiting = vec![(f64::NEG_INFINITY, 0, 0)];
+    let mut below: Vec<(f64, u32, u32)> = Vec::new();
+    while let Some((least, a, b)) = waiting.pop() {
+        let own = first.tree.children(a, first.level);
+        let other = second.map_or(0..0, |second| second.tree.children(b, second.level));
+        let is_end = own.is_empty() && other.is_empty();
+        if !visit(least, a, b, is_end) || is_end {
+            continue;
+        }
+        let is_wider = |second: &BallSet<'_>| first.tree.wrapping(a).radius >= second.tree.wrapping(b).radius;
+        if !own.is_empty() && (other.is_empty() || second.is_none_or(is_wider)) {
+            below.extend(own.map(|child| (bound(child, b), child, b)));
+        } else {
+            below.extend(other.map(|child| (bound(a, child), a, child)));
+        }
+        // The nearest pair last, so that it is popped next.
+        below.sort_by(|one, two| two.0.total_cmp(&one.0).then((two.1, two.2).cmp(&(one.1, one.2))));
+        waiting.append(&mut below);
+    }
 }
 
-/// The separation of a point from a core, made that of a ball around the point. The point is the first.
+/// Turns the separation of a point from a core into that of a ball around the point. The point is the first.
 pub(super) fn ball_against(found: Separation, radius: f64) -> Separation {
     Separation {
         distance: (found.distance - radius).max(0.0),
@@ -40,27 +57,26 @@ pub(super) fn ball_against(found: Separation, radius: f64) -> Separation {
     }
 }
 
-/// Offers the nearest balls of a set, against a core that is placed.
-pub(super) fn balls_against_core(set: &BallSet<'_>, at: &WidePose, core: &Convex<'_>, best: &mut Best) {
-    let mut waiting = vec![(0.0, 0)];
-    while let Some((bound, node)) = waiting.pop() {
+/// Offers the nearest balls of a set against a placed core.
+pub(super) fn balls_against_core(set: &BallSet<'_>, at: &WidePose, core: &Convex<'_>, best: &mut ClosestSearch) {
+    let to_core = |ball: Sphere| {
+        let center = at.position + at.rotation * ball.center.as_dvec3();
+        convex::separation(&Convex::Bar([center, center]), core)
+    };
+    let bound = |node, _| {
+        let around = set.tree.wrapping(node);
+        to_core(around).certain - f64::from(around.radius)
+    };
+    walk(set, None, bound, |bound, node, _, is_end| {
         if bound > best.within {
-            continue;
+            return false;
         }
-        let mut nearer: Vec<(f64, u32)> = Vec::new();
-        let children = set.tree.children(node, set.level);
-        if children.is_empty() {
+        if is_end {
             let ball = set.tree.ball(node);
-            best.offer(ball_against(to_core(at, ball, core), f64::from(ball.radius)), None, None);
+            best.offer(ball_against(to_core(ball), f64::from(ball.radius)), None, None);
         }
-        for child in children {
-            let around = set.tree.wrapping(child);
-            nearer.push((to_core(at, around, core).certain - f64::from(around.radius), child));
-        }
-        // The nearest last, so that it comes next.
-        nearer.sort_by(|one, other| other.0.total_cmp(&one.0).then(other.1.cmp(&one.1)));
-        waiting.extend(nearer);
-    }
+        true
+    });
 }
 
 /// Offers the nearest balls of two sets.
@@ -69,40 +85,30 @@ pub(super) fn balls_against_balls(
     at: &WidePose,
     second: &BallSet<'_>,
     bt: &WidePose,
-    best: &mut Best,
+    best: &mut ClosestSearch,
 ) {
     let place = |pose: &WidePose, ball: Sphere| pose.position + pose.rotation * ball.center.as_dvec3();
-    let mut waiting = vec![(f64::NEG_INFINITY, (0, 0))];
-    while let Some((bound, (a, b))) = waiting.pop() {
+    let bound = |a, b| {
+        let (one, other) = (first.tree.wrapping(a), second.tree.wrapping(b));
+        let apart = place(at, one).distance(place(bt, other));
+        apart - f64::from(one.radius) - f64::from(other.radius)
+    };
+    walk(first, Some(second), bound, |bound, a, b, is_end| {
         if bound > best.within {
-            continue;
+            return false;
         }
-        let Some(pairs) = pairs_of(first, a, second, b) else {
+        if is_end {
             let (one, other) = (first.tree.ball(a), second.tree.ball(b));
             let (from, to) = (place(at, one), place(bt, other));
             let apart = from.distance(to);
             let normal = (to - from).try_normalize().unwrap_or(DVec3::Y);
             let (ra, rb) = (f64::from(one.radius), f64::from(other.radius));
             let distance = (apart - ra - rb).max(0.0);
-            // Rounding of places that were turned.
+            // Less the rounding of the turned centres.
             let certain = (distance - 1e-13 * (from.length() + to.length() + ra + rb)).max(0.0);
             let separation = Separation { distance, certain, on_a: from + normal * ra, on_b: to - normal * rb, normal };
             best.offer(separation, None, None);
-            continue;
-        };
-        let mut nearer: Vec<(f64, (u32, u32))> = pairs
-            .map(|(a, b)| {
-                let (one, other) = (first.tree.wrapping(a), second.tree.wrapping(b));
-                let apart = place(at, one).distance(place(bt, other));
-                (apart - f64::from(one.radius) - f64::from(other.radius), (a, b))
-            })
-            .collect();
-        nearer.sort_by(|one, other| other.0.total_cmp(&one.0).then(other.1.cmp(&one.1)));
-        waiting.extend(nearer);
-    }
-}
-
-fn to_core(at: &WidePose, ball: Sphere, core: &Convex<'_>) -> Separation {
-    let center = at.position + at.rotation * ball.center.as_dvec3();
-    convex::separation(&Convex::Bar([center, center]), core)
+        }
+        true
+    });
 }

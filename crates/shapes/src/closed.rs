@@ -1,45 +1,43 @@
-//! Closest points in closed form, in `f64`: segments, boxes and triangles against each other.
+//! Closest points in closed form, in `f64`: segments, boxes and triangles.
 //!
-//! Spheres and capsules are segments with a radius, boxes and triangles have edges and faces. Two of these that are
-//! apart are closest where an edge of one is closest to the other; so a segment against each is all there is to know.
-//! Worlds promise that spheres, capsules and boxes never overlap, without a tolerance: an iteration in `f32` that stops
-//! when it is near could not keep that.
+//! Spheres and capsules are segments with a radius; boxes and triangles have edges and faces. Two of these that are
+//! apart are closest where an edge of one is closest to the other, so a segment against each is enough. Worlds promise
+//! that spheres, capsules and boxes never overlap, without a tolerance; an iteration in `f32` that stops near the
+//! answer could not keep that.
 
 use space::DVec3;
 
-/// Two points, one of each, as near to each other as any two are.
+/// A closest pair of points.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Near {
+pub(crate) struct ClosestPoints {
     pub on_a: DVec3,
     pub on_b: DVec3,
     pub squared: f64,
 }
 
-impl Near {
-    fn new(on_a: DVec3, on_b: DVec3) -> Near {
-        Near { on_a, on_b, squared: on_a.distance_squared(on_b) }
+impl ClosestPoints {
+    fn new(on_a: DVec3, on_b: DVec3) -> ClosestPoints {
+        ClosestPoints { on_a, on_b, squared: on_a.distance_squared(on_b) }
     }
 
-    pub fn swapped(self) -> Near {
-        Near { on_a: self.on_b, on_b: self.on_a, squared: self.squared }
+    pub fn swapped(self) -> ClosestPoints {
+        ClosestPoints { on_a: self.on_b, on_b: self.on_a, squared: self.squared }
     }
 
     /// The nearer of two; the first when they are equal.
-    pub fn or(self, other: Near) -> Near {
+    pub fn or(self, other: ClosestPoints) -> ClosestPoints {
         if other.squared < self.squared { other } else { self }
     }
 }
 
-/// A box anywhere.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Block {
+pub(crate) struct OrientedBox {
     pub center: DVec3,
-    /// Unit vectors along its sides.
     pub axes: [DVec3; 3],
     pub half: DVec3,
 }
 
-impl Block {
+impl OrientedBox {
     pub fn to_local(self, point: DVec3) -> DVec3 {
         let from = point - self.center;
         DVec3::new(self.axes[0].dot(from), self.axes[1].dot(from), self.axes[2].dot(from))
@@ -49,7 +47,6 @@ impl Block {
         self.center + self.axes[0] * point.x + self.axes[1] * point.y + self.axes[2] * point.z
     }
 
-    /// The twelve edges.
     pub fn edges(self) -> impl Iterator<Item = [DVec3; 2]> {
         (0..3).flat_map(move |axis| {
             let along = self.axes[axis] * self.half[axis];
@@ -63,7 +60,7 @@ impl Block {
     }
 }
 
-/// Point against segment: where on the segment, from 0 to 1.
+/// The parameter of the segment's nearest point, from 0 to 1.
 fn nearest_on_segment(point: DVec3, [p, q]: [DVec3; 2]) -> f64 {
     let along = q - p;
     let length = along.length_squared();
@@ -71,16 +68,17 @@ fn nearest_on_segment(point: DVec3, [p, q]: [DVec3; 2]) -> f64 {
 }
 
 fn along([p, q]: [DVec3; 2], t: f64) -> DVec3 {
-    // Both ends come out exactly.
+    // So that both ends are exact.
     if t == 1.0 { q } else { p + (q - p) * t }
 }
 
 /// Segment against segment; either may be a point.
-pub(crate) fn segments(a: [DVec3; 2], b: [DVec3; 2]) -> Near {
-    let end_of_a = |end: DVec3| Near::new(end, along(b, nearest_on_segment(end, b)));
-    let end_of_b = |end: DVec3| Near::new(along(a, nearest_on_segment(end, a)), end);
+pub(crate) fn segments(a: [DVec3; 2], b: [DVec3; 2]) -> ClosestPoints {
+    let end_of_a = |end: DVec3| ClosestPoints::new(end, along(b, nearest_on_segment(end, b)));
+    let end_of_b = |end: DVec3| ClosestPoints::new(along(a, nearest_on_segment(end, a)), end);
     let mut best = end_of_a(a[0]).or(end_of_a(a[1])).or(end_of_b(b[0])).or(end_of_b(b[1]));
-    // Inside both, where the lines are closest. Nearly parallel lines make a poor job of it, but the ends do well then.
+    // The closest points of the lines, if they are inside both segments. For nearly parallel lines they are imprecise,
+    // but then the ends above are good.
     let (d, e, r) = (a[1] - a[0], b[1] - b[0], a[0] - b[0]);
     let (dd, ee, de) = (d.dot(d), e.dot(e), d.dot(e));
     let determinant = d.cross(e).length_squared();
@@ -90,18 +88,17 @@ pub(crate) fn segments(a: [DVec3; 2], b: [DVec3; 2]) -> Near {
             let on_a = along(a, s);
             let t = nearest_on_segment(on_a, b);
             let on_b = along(b, t);
-            best = best.or(Near::new(along(a, nearest_on_segment(on_b, a)), on_b));
+            best = best.or(ClosestPoints::new(along(a, nearest_on_segment(on_b, a)), on_b));
         }
     }
     best
 }
 
-/// Segment against box.
-pub(crate) fn segment_block(segment: [DVec3; 2], block: &Block) -> Near {
+pub(crate) fn segment_box(segment: [DVec3; 2], block: &OrientedBox) -> ClosestPoints {
     let local = segment.map(|end| block.to_local(end));
     let (p, d, half) = (local[0], local[1] - local[0], block.half);
-    // The squared distance is convex along the segment and changes its formula where the segment crosses the plane of
-    // a face. Its slope grows, and is a straight line between the crossings: find where it passes zero.
+    // The squared distance is convex along the segment and changes its formula where the segment crosses the plane of a
+    // face. Its slope is increasing and linear between crossings: find its zero.
     let slope = |t: f64| {
         let x = p + d * t;
         d.dot(x - x.clamp(-half, half))
@@ -129,16 +126,15 @@ pub(crate) fn segment_block(segment: [DVec3; 2], block: &Block) -> Near {
     let on = along(local, best);
     let in_block = on.clamp(-half, half);
     let squared = on.distance_squared(in_block);
-    Near { on_a: along(segment, best), on_b: block.to_world(in_block), squared }
+    ClosestPoints { on_a: along(segment, best), on_b: block.to_world(in_block), squared }
 }
 
-/// Point against triangle: the nearest point of the triangle.
 pub(crate) fn nearest_on_triangle(point: DVec3, [a, b, c]: [DVec3; 3]) -> DVec3 {
     let (ab, ac) = (b - a, c - a);
     let normal = ab.cross(ac);
     let edges = [[a, b], [b, c], [c, a]];
     let size = normal.length_squared();
-    // A triangle without area is its edges.
+    // A triangle without area has only its edges.
     if size > 0.0 && edges.iter().all(|&[p, q]| normal.cross(q - p).dot(point - p) >= 0.0) {
         return point - normal * (normal.dot(point - a) / size);
     }
@@ -150,13 +146,13 @@ pub(crate) fn nearest_on_triangle(point: DVec3, [a, b, c]: [DVec3; 3]) -> DVec3 
 }
 
 /// Segment against triangle; the segment may be a point.
-pub(crate) fn segment_triangle(segment: [DVec3; 2], triangle: [DVec3; 3]) -> Near {
+pub(crate) fn segment_triangle(segment: [DVec3; 2], triangle: [DVec3; 3]) -> ClosestPoints {
     let [p, q] = segment;
-    let mut best = Near::new(p, nearest_on_triangle(p, triangle));
+    let mut best = ClosestPoints::new(p, nearest_on_triangle(p, triangle));
     if p == q {
         return best;
     }
-    best = best.or(Near::new(q, nearest_on_triangle(q, triangle)));
+    best = best.or(ClosestPoints::new(q, nearest_on_triangle(q, triangle)));
     let [a, b, c] = triangle;
     for edge in [[a, b], [b, c], [c, a]] {
         best = best.or(segments(segment, edge));
@@ -166,30 +162,28 @@ pub(crate) fn segment_triangle(segment: [DVec3; 2], triangle: [DVec3; 3]) -> Nea
     if above * below < 0.0 {
         let cut = along(segment, above / (above - below));
         if [[a, b], [b, c], [c, a]].iter().all(|&[s, e]| normal.cross(e - s).dot(cut - s) >= 0.0) {
-            return Near { on_a: cut, on_b: cut, squared: 0.0 };
+            return ClosestPoints { on_a: cut, on_b: cut, squared: 0.0 };
         }
     }
     best
 }
 
-/// Box against box.
-pub(crate) fn blocks(a: &Block, b: &Block) -> Near {
-    let mut best = Near { squared: f64::INFINITY, ..Near::new(a.center, b.center) };
+pub(crate) fn boxes(a: &OrientedBox, b: &OrientedBox) -> ClosestPoints {
+    let mut best = ClosestPoints { squared: f64::INFINITY, ..ClosestPoints::new(a.center, b.center) };
     for edge in a.edges() {
-        best = best.or(segment_block(edge, b));
+        best = best.or(segment_box(edge, b));
     }
     for edge in b.edges() {
-        best = best.or(segment_block(edge, a).swapped());
+        best = best.or(segment_box(edge, a).swapped());
     }
     best
 }
 
-/// Box against triangle.
-pub(crate) fn block_triangle(block: &Block, triangle: [DVec3; 3]) -> Near {
+pub(crate) fn box_triangle(block: &OrientedBox, triangle: [DVec3; 3]) -> ClosestPoints {
     let [a, b, c] = triangle;
-    let mut best = Near { squared: f64::INFINITY, ..Near::new(block.center, a) };
+    let mut best = ClosestPoints { squared: f64::INFINITY, ..ClosestPoints::new(block.center, a) };
     for edge in [[a, b], [b, c], [c, a]] {
-        best = best.or(segment_block(edge, block).swapped());
+        best = best.or(segment_box(edge, block).swapped());
     }
     for edge in block.edges() {
         best = best.or(segment_triangle(edge, triangle));
@@ -197,10 +191,9 @@ pub(crate) fn block_triangle(block: &Block, triangle: [DVec3; 3]) -> Near {
     best
 }
 
-/// Triangle against triangle.
-pub(crate) fn triangles(a: [DVec3; 3], b: [DVec3; 3]) -> Near {
+pub(crate) fn triangles(a: [DVec3; 3], b: [DVec3; 3]) -> ClosestPoints {
     let edges = |[p, q, r]: [DVec3; 3]| [[p, q], [q, r], [r, p]];
-    let mut best = Near { squared: f64::INFINITY, ..Near::new(a[0], b[0]) };
+    let mut best = ClosestPoints { squared: f64::INFINITY, ..ClosestPoints::new(a[0], b[0]) };
     for edge in edges(a) {
         best = best.or(segment_triangle(edge, b));
     }

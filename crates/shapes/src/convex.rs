@@ -1,11 +1,11 @@
 //! Convex cores: what all shapes are made of, before a radius is put around them.
 //!
-//! A sphere is a point with a radius, a capsule a segment with a radius; boxes, hulls and the triangles of a mesh have
-//! none. Distances are computed between cores, and radii subtracted.
+//! A sphere is a point with a radius, a capsule a segment with a radius; boxes, hulls and triangles of meshes have
+//! none. Distances are computed between cores, then radii are subtracted.
 
 use space::{DQuat, DVec3};
 
-use super::closed::{self, Block, Near};
+use super::closed::{self, ClosestPoints, OrientedBox};
 use super::pose::WidePose;
 use super::shape::Shape;
 use super::solid::Hull;
@@ -15,30 +15,28 @@ use space::Sphere;
 /// A core in its own coordinates.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Core<'a> {
-    /// A segment along y around a point; itself a point when it has no length.
+    /// A segment along y around a point; a point if `half` is zero.
     Bar {
         center: DVec3,
         half: f64,
     },
-    Block {
+    Box {
         half: DVec3,
     },
     Hull(&'a Hull),
     Triangle([DVec3; 3]),
 }
 
-/// A core and the radius around it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rounded<'a> {
     pub core: Core<'a>,
     pub radius: f64,
 }
 
-/// A core somewhere.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Convex<'a> {
     Bar([DVec3; 2]),
-    Block(Block),
+    Box(OrientedBox),
     Hull(PlacedHull<'a>),
     Triangle([DVec3; 3]),
 }
@@ -49,21 +47,21 @@ pub(crate) struct PlacedHull<'a> {
     pub pose: WidePose,
 }
 
-/// How two cores stand to each other.
+/// The distance of two cores.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Separation {
-    /// The distance, as near as it was found; zero when they touch.
+    /// As far as the iteration got; zero when they touch.
     pub distance: f64,
-    /// No less than this is certain.
+    /// A proven lower bound.
     pub certain: f64,
     pub on_a: DVec3,
     pub on_b: DVec3,
-    /// Unit vector from `a` to `b`, along which they are apart by `certain`. Arbitrary when they touch.
+    /// Unit vector from `a` to `b` along which they are apart by `certain`. Arbitrary when they touch.
     pub normal: DVec3,
 }
 
 impl<'a> Rounded<'a> {
-    /// The whole shape, unless it is a mesh.
+    /// `None` for a mesh or balls.
     pub fn new(shape: &'a Shape) -> Option<Rounded<'a>> {
         let bar = |half: f32, radius: f32| {
             Some(Rounded { core: Core::Bar { center: DVec3::ZERO, half: half as f64 }, radius: radius as f64 })
@@ -71,7 +69,7 @@ impl<'a> Rounded<'a> {
         match shape {
             Shape::Sphere { radius } => bar(0.0, *radius),
             Shape::Capsule { half_height, radius } => bar(*half_height, *radius),
-            Shape::Box { half } => Some(Rounded { core: Core::Block { half: half.as_dvec3() }, radius: 0.0 }),
+            Shape::Box { half } => Some(Rounded { core: Core::Box { half: half.as_dvec3() }, radius: 0.0 }),
             Shape::Hull(hull) => Some(Rounded { core: Core::Hull(hull), radius: 0.0 }),
             Shape::Mesh(_) | Shape::Balls(_) => None,
         }
@@ -94,18 +92,18 @@ impl<'a> Core<'a> {
                 let along = pose.rotation * (DVec3::Y * half);
                 Convex::Bar([middle - along, middle + along])
             }
-            Core::Block { half } => Convex::Block(Block { center: pose.position, axes: pose.rotation.axes(), half }),
+            Core::Box { half } => Convex::Box(OrientedBox { center: pose.position, axes: pose.rotation.axes(), half }),
             Core::Hull(hull) => Convex::Hull(PlacedHull { hull, pose: *pose }),
             Core::Triangle(corners) => Convex::Triangle(corners.map(at)),
         }
     }
 
-    /// How far its farthest point is from the line through the origin along `axis`: how fast it moves when it turns.
+    /// The distance of its farthest point from the line through the origin along `axis`.
     pub fn reach_from(&self, axis: DVec3) -> f64 {
         let off = |point: DVec3| point.cross(axis).length();
         match self {
             &Core::Bar { center, half } => off(center + DVec3::Y * half).max(off(center - DVec3::Y * half)),
-            Core::Block { half } => {
+            Core::Box { half } => {
                 let flip = |x: f64, y: f64| off(DVec3::new(half.x * x, half.y * y, half.z));
                 flip(1.0, 1.0).max(flip(-1.0, 1.0)).max(flip(1.0, -1.0)).max(flip(-1.0, -1.0))
             }
@@ -114,23 +112,23 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// How large it is, roughly: what errors are measured by.
+    /// A rough size, relative to which errors are measured.
     pub fn size(&self) -> f64 {
         match self {
             Core::Bar { half, .. } => *half,
-            Core::Block { half } => half.length(),
-            Core::Hull(hull) => hull.bounding_sphere().radius as f64,
+            Core::Box { half } => half.length(),
+            Core::Hull(hull) => hull.sphere.radius as f64,
             Core::Triangle([a, b, c]) => a.distance(*b).max(a.distance(*c)),
         }
     }
 
-    /// Its box in its own coordinates: middle and half sides.
+    /// Its box in its own coordinates: centre and half sides.
     pub fn bounds(&self) -> (DVec3, DVec3) {
         match self {
             Core::Bar { center, half } => (*center, DVec3::Y * *half),
-            Core::Block { half } => (DVec3::ZERO, *half),
+            Core::Box { half } => (DVec3::ZERO, *half),
             Core::Hull(hull) => {
-                let bounds = hull.bounds();
+                let bounds = hull.bounds;
                 let (min, max) = (bounds.min.as_dvec3(), bounds.max.as_dvec3());
                 ((min + max) * 0.5, (max - min) * 0.5)
             }
@@ -141,21 +139,21 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// A box around it in `pose`: middle and half sides.
+    /// A box around it in `pose`: centre and half sides.
     pub fn bounds_in(&self, pose: &WidePose) -> (DVec3, DVec3) {
         let (center, half) = self.bounds();
         (pose.position + pose.rotation * center, turned_half(pose.rotation, half))
     }
 }
 
-/// Half the sides of the box around a turned box.
+/// Half the sides of the axis-aligned box around a turned box.
 pub(crate) fn turned_half(rotation: DQuat, half: DVec3) -> DVec3 {
     let [x, y, z] = rotation.axes();
     x.abs() * half.x + y.abs() * half.y + z.abs() * half.z
 }
 
 impl Convex<'_> {
-    /// Its farthest point along `direction`.
+    /// Its farthest point along `direction`: the support function.
     pub fn farthest(&self, direction: DVec3) -> DVec3 {
         let best = |points: &[DVec3]| {
             let mut best = points[0];
@@ -169,7 +167,7 @@ impl Convex<'_> {
         match self {
             Convex::Bar(ends) => best(ends),
             Convex::Triangle(corners) => best(corners),
-            Convex::Block(block) => {
+            Convex::Box(block) => {
                 let side = |axis: usize| block.axes[axis] * block.half[axis].copysign(block.axes[axis].dot(direction));
                 block.center + side(0) + side(1) + side(2)
             }
@@ -191,16 +189,14 @@ impl Convex<'_> {
     pub fn center(&self) -> DVec3 {
         match self {
             Convex::Bar([p, q]) => (*p + *q) * 0.5,
-            Convex::Block(block) => block.center,
+            Convex::Box(block) => block.center,
             Convex::Triangle([a, b, c]) => (*a + *b + *c) / 3.0,
-            Convex::Hull(placed) => {
-                placed.pose.position + placed.pose.rotation * placed.hull.bounding_sphere().center.as_dvec3()
-            }
+            Convex::Hull(placed) => placed.pose.position + placed.pose.rotation * placed.hull.sphere.center.as_dvec3(),
         }
     }
 }
 
-/// How far `b` is beyond `a` along a unit vector: a lower bound of their distance.
+/// The distance of `b` beyond `a` along a unit vector: a lower bound of their distance.
 pub(crate) fn apart_along(a: &Convex<'_>, b: &Convex<'_>, normal: DVec3) -> f64 {
     (b.farthest(-normal) - a.farthest(normal)).dot(normal)
 }
@@ -210,23 +206,23 @@ pub(crate) fn separation(a: &Convex<'_>, b: &Convex<'_>) -> Separation {
     let near = match (a, b) {
         (Convex::Hull(_), _) | (_, Convex::Hull(_)) => return parry::separation(a, b),
         (Convex::Bar(a), Convex::Bar(b)) => closed::segments(*a, *b),
-        (Convex::Bar(a), Convex::Block(b)) => closed::segment_block(*a, b),
-        (Convex::Block(a), Convex::Bar(b)) => closed::segment_block(*b, a).swapped(),
+        (Convex::Bar(a), Convex::Box(b)) => closed::segment_box(*a, b),
+        (Convex::Box(a), Convex::Bar(b)) => closed::segment_box(*b, a).swapped(),
         (Convex::Bar(a), Convex::Triangle(b)) => closed::segment_triangle(*a, *b),
         (Convex::Triangle(a), Convex::Bar(b)) => closed::segment_triangle(*b, *a).swapped(),
-        (Convex::Block(a), Convex::Block(b)) => closed::blocks(a, b),
-        (Convex::Block(a), Convex::Triangle(b)) => closed::block_triangle(a, *b),
-        (Convex::Triangle(a), Convex::Block(b)) => closed::block_triangle(b, *a).swapped(),
+        (Convex::Box(a), Convex::Box(b)) => closed::boxes(a, b),
+        (Convex::Box(a), Convex::Triangle(b)) => closed::box_triangle(a, *b),
+        (Convex::Triangle(a), Convex::Box(b)) => closed::box_triangle(b, *a).swapped(),
         (Convex::Triangle(a), Convex::Triangle(b)) => closed::triangles(*a, *b),
     };
     Separation::closed(near)
 }
 
 impl Separation {
-    fn closed(near: Near) -> Separation {
+    fn closed(near: ClosestPoints) -> Separation {
         let distance = near.squared.sqrt();
         let normal = (near.on_b - near.on_a).try_normalize().unwrap_or(DVec3::Y);
-        // Coordinates are differences of `f32` within a question's neighbourhood: sixteen digits leave plenty.
+        // Coordinates are relative to the first shape, so 1e-13 of them exceeds all rounding.
         let scale = near.on_a.abs().max_element().max(near.on_b.abs().max_element());
         let certain = if near.squared == 0.0 { 0.0 } else { (distance - 1e-13 * scale).max(0.0) };
         Separation { distance, certain, on_a: near.on_a, on_b: near.on_b, normal }
@@ -237,7 +233,7 @@ impl Separation {
     }
 }
 
-/// How far, and which way, `b` must be moved to part from `a`, for cores that touch: depth and unit normal.
+/// The shortest translation of `b` that separates two touching cores: depth and unit normal.
 pub(crate) fn penetration(a: &Convex<'_>, b: &Convex<'_>) -> (f64, DVec3) {
     match (a, b) {
         (Convex::Hull(_), _) | (_, Convex::Hull(_)) => parry::penetration(a, b),

@@ -1,50 +1,37 @@
-//! A mesh as a few convex parts: what SWIFT++'s decomposer was for in paper 002. Hulls are solid, and quicker to ask about
-//! than triangles; the price is that hollows are known only as finely as the parts follow them.
+//! A mesh as a few convex parts, as SWIFT++'s decomposer makes them (paper 002). Hulls are solid and faster than
+//! triangles, but follow hollows only as finely as the parts do.
 
 use super::parry;
 use super::solid::Hull;
 use crate::mesh::TriangleMesh;
 
-/// How finely a mesh is taken apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Decomposition {
-    /// Cells along the longest side of the grid that the mesh is cut in: 8 to 128.
+    /// Cells along the longest side of the voxel grid: 8 to 128.
     pub resolution: u32,
     /// The most parts: 1 to 256.
     pub parts: u32,
-    /// A part that is hollow by less than this, as a fraction of its volume, is not cut further: 0 to 1.
+    /// A part whose concavity is below this share of its volume is not split further: 0 to 1.
     pub concavity: f32,
 }
 
 impl Default for Decomposition {
-    /// 64 cells, 32 parts, hollow by a hundredth.
+    /// 64 cells, 32 parts, concavity of 0.01.
     fn default() -> Decomposition {
         Decomposition { resolution: 64, parts: 32, concavity: 0.01 }
     }
 }
 
-/// Why a mesh could not be taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum DecompositionError {
-    /// A setting outside its range.
     #[error("`{field}` is {value}, expected {expected}")]
-    OutOfRange {
-        /// Which setting.
-        field: &'static str,
-        /// What was given.
-        value: f32,
-        /// What it may be.
-        expected: &'static str,
-    },
-    /// A mesh without volume, or one that the method cannot handle.
+    OutOfRange { field: &'static str, value: f32, expected: &'static str },
+    /// A mesh without volume, or one on which VHACD fails.
     #[error("the mesh of {triangles} triangles has no convex parts with a volume")]
-    NoParts {
-        /// How many triangles it has.
-        triangles: usize,
-    },
+    NoParts { triangles: usize },
 }
 
-/// Convex parts that cover the mesh, by parry's VHACD. The same mesh gives the same parts.
+/// Convex parts that cover the mesh, by parry's VHACD. Deterministic.
 pub fn decompose(mesh: &TriangleMesh, settings: &Decomposition) -> Result<Vec<Hull>, DecompositionError> {
     let Decomposition { resolution, parts, concavity } = *settings;
     let refuse = |field, value, expected| Err(DecompositionError::OutOfRange { field, value, expected });

@@ -1,23 +1,23 @@
-//! Which part of a core faces a direction.
+//! The part of a core that faces a direction.
 
 use space::DVec3;
 
 use super::convex::Core;
 use super::proximity::Feature;
 
-/// Directions that differ by less are taken for one: about half a degree.
+/// Directions that differ by less are equal: about half a degree.
 const SAME: f64 = 0.01;
 
 impl Core<'_> {
     /// The corner, edge or face that is farthest along a unit vector in the core's own coordinates.
     pub fn feature(&self, direction: DVec3) -> Feature {
         match self {
-            Core::Block { .. } => block_feature(direction),
+            Core::Box { .. } => block_feature(direction),
             Core::Hull(hull) => {
                 let along = |index: usize| hull.vertices()[index].as_dvec3().dot(direction);
                 let count = hull.vertices().len();
                 let most = (0..count).map(along).fold(f64::NEG_INFINITY, f64::max);
-                let near = most - SAME * hull.bounding_sphere().radius as f64;
+                let near = most - SAME * hull.sphere.radius as f64;
                 let faces = hull
                     .triangles()
                     .iter()

@@ -1,43 +1,25 @@
-//! Exact answers about two shapes: whether they touch, how far they are apart, when they meet.
+#![doc = include_str!("../README.md")]
 //!
-//! A broad phase says who is near by bounding spheres; here shapes have faces and corners. Spheres, boxes, capsules
-//! and triangles are answered in closed form, hulls through parry3d, all of it relative to the first shape and in `f64`, so
-//! that the distance from the world's origin does not matter.
+//! ## Map
 //!
-//! ```
-//! use space::Vec3;
-//! use kinesphere_shapes::{Motion, Pose, Shape, exact};
-//!
-//! let (avatar, wall) = (Shape::capsule(0.6, 0.3)?, Shape::cuboid(Vec3::new(0.1, 2.0, 5.0))?);
-//! let walk = Motion::new(Pose::IDENTITY, Pose::at(Vec3::X * 4.0));
-//! let stands = Motion::rest(Pose::at(Vec3::X * 2.4));
-//! assert!((exact::distance(&avatar, &walk.from, &wall, &stands.from) - 2.0).abs() < 1e-6);
-//!
-//! let contact = exact::first_contact(&avatar, &walk, &wall, &stands, 0.0).unwrap();
-//! assert!((contact.time - 0.5).abs() < 1e-4);
-//! assert_eq!(contact.normal, Vec3::X);
-//! # Ok::<(), kinesphere_shapes::ShapeError>(())
-//! ```
-//!
-//! - [`Shape`], [`Pose`], [`Motion`]: what is asked about.
-//! - [`decompose`]: a mesh as a few convex parts.
-//! - [`sphere_tree`]: shapes wrapped in balls; [`traversal`]: where two of them touch, as exactly as there is time for.
-//! - [`proximity`]: the questions, at a level of precision; [`exact`]: the same at the highest.
+//! - [`Shape`], [`Pose`], [`RigidMotion`]: the subjects of every query.
+//! - [`proximity`]: the queries, at a level of precision; [`exact`]: the same at the highest.
+//! - [`mesh`]: triangle meshes; [`decompose`]: a mesh as a few convex parts.
+//! - [`sphere_tree`]: trees of balls around meshes; [`traversal`]: the interruptible walk down two of them.
 
 #![deny(unsafe_code)]
 
 mod advance;
 mod ball_tree;
 mod balls;
-mod body;
 mod closed;
 mod convex;
 mod decompose;
 pub mod exact;
 mod feature;
+mod geometry;
 pub mod mesh;
 mod parry;
-pub mod peer;
 mod penetrate;
 mod pose;
 pub mod proximity;
@@ -47,9 +29,12 @@ mod solid;
 pub mod sphere_tree;
 pub mod traversal;
 
+/// What the API takes and returns.
+pub use space;
+
 pub use ball_tree::{BallNode, BallTree, BallTreeError, Patch};
 pub use decompose::{Decomposition, DecompositionError, decompose};
-pub use pose::{Motion, Pose};
+pub use pose::{Pose, RigidMotion};
 pub use proximity::{Approximate, Closest, Contact, Feature, Penetration, Precision};
 pub use shape::{Bounds, Shape, ShapeError};
 pub use solid::{Balls, Hull, Mesh};

@@ -1,9 +1,8 @@
-//! parry3d: hulls (GJK and EPA), trees of boxes over triangles, convex decomposition. With `broad/parry.rs` the only
-//! file that knows it.
+//! parry3d: hulls (GJK and EPA), bounding volume hierarchies over triangles, convex decomposition.
 //!
 //! parry computes in `f32`, with absolute tolerances made for metres, and stops when the distance is known to a
-//! thousandth. So questions are put in units in which both cores together are about one in size, and what comes back is
-//! checked in `f64`: the direction that parry finds gives a lower bound that holds whatever parry did.
+//! thousandth. So both cores are scaled to a size of about one, and results are checked in `f64`: the direction that
+//! parry finds gives a lower bound that holds whatever parry did.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -43,12 +42,12 @@ pub(super) fn separation(a: &Convex<'_>, b: &Convex<'_>) -> Separation {
             consider(from_parry(direction).as_dvec3().try_normalize());
             Some((on_a, on_b))
         }
-        // GJK says so of shapes that nearly touch, too. A way out of less than nothing shows them apart.
+        // GJK also reports this for shapes that nearly touch. A negative depth shows them apart.
         GJKResult::Intersection => {
             consider(Some(way_out(a, b, &question, simplex).1));
             None
         }
-        // GJK gave up. Whatever direction shows them apart serves.
+        // GJK gave up. Any direction that shows them apart serves.
         GJKResult::NoIntersection(_) | GJKResult::Proximity(_) => {
             consider((b.center() - a.center()).try_normalize());
             for axis in DVec3::AXES {
@@ -59,7 +58,7 @@ pub(super) fn separation(a: &Convex<'_>, b: &Convex<'_>) -> Separation {
         }
     };
     let (apart, normal) = best;
-    // The points of hulls are turned in f64 and the same everywhere: what is left is the rounding of `farthest`.
+    // Hull points are turned in `f64`, the same everywhere; what remains is the rounding of `farthest`.
     let certain = (apart - 1e-13 * question.size).max(0.0);
     match points {
         Some((on_a, on_b)) => {
@@ -73,7 +72,7 @@ pub(super) fn separation(a: &Convex<'_>, b: &Convex<'_>) -> Separation {
     }
 }
 
-/// The way out of an overlap, by EPA. Where it fails, a way out that need not be the shortest.
+/// The way out of an overlap, by EPA; where EPA fails, a way out that need not be the shortest.
 pub(super) fn penetration(a: &Convex<'_>, b: &Convex<'_>) -> (f64, DVec3) {
     let question = Question::new(a, b);
     let simplex = &mut VoronoiSimplex::new();
@@ -82,7 +81,7 @@ pub(super) fn penetration(a: &Convex<'_>, b: &Convex<'_>) -> (f64, DVec3) {
     (depth.max(0.0), normal)
 }
 
-/// The way out, from where GJK stopped. Its length is negative when they are apart.
+/// The way out, from GJK's last simplex. Its length is negative when they are apart.
 fn way_out(a: &Convex<'_>, b: &Convex<'_>, question: &Question<'_>, simplex: &VoronoiSimplex) -> (f64, DVec3) {
     let by_parry = EPA::new()
         .closest_points(&ParryPose::IDENTITY, &question.a, &question.b, simplex)
@@ -95,11 +94,11 @@ fn way_out(a: &Convex<'_>, b: &Convex<'_>, question: &Question<'_>, simplex: &Vo
         }
     };
     if let Some(normal) = by_parry {
-        // Also backwards: the sign is then no matter of parry's conventions.
+        // Also backwards, so that parry's sign convention does not matter.
         consider(normal);
         consider(-normal);
     }
-    // The ways across the faces of each hull are cheap to try, and are often the shortest.
+    // Face normals of each hull are cheap to try and often the shortest way.
     for face in faces(a).chain(faces(b)) {
         consider(face);
         consider(-face);
@@ -107,7 +106,7 @@ fn way_out(a: &Convex<'_>, b: &Convex<'_>, question: &Question<'_>, simplex: &Vo
     best.unwrap_or_else(|| (-apart_along(a, b, DVec3::Y), DVec3::Y))
 }
 
-/// Normals of some faces: all of those of a small hull, as a safeguard where EPA fails.
+/// Normals of at most `ENOUGH` faces, a safeguard where EPA fails.
 fn faces<'a>(convex: &'a Convex<'_>) -> impl Iterator<Item = DVec3> + 'a {
     const ENOUGH: usize = 64;
     let placed = if let Convex::Hull(placed) = convex { Some(placed) } else { None };
@@ -120,7 +119,7 @@ fn faces<'a>(convex: &'a Convex<'_>) -> impl Iterator<Item = DVec3> + 'a {
     })
 }
 
-/// Two cores in units in which they are about one in size, around a point between them.
+/// Two cores scaled to a size of about one, around a point between them.
 struct Question<'a> {
     a: Scaled<'a>,
     b: Scaled<'a>,
@@ -146,7 +145,7 @@ impl<'a> Question<'a> {
                 .fold(0.0, f64::max)
         };
         let size = extent(a).max(extent(b)).max(1e-9);
-        // A power of two: nothing is rounded.
+        // A power of two, so scaling is exact.
         let unit = f64::from_bits(size.to_bits() & 0x7ff0_0000_0000_0000);
         let scaled = |convex| Scaled { convex, origin, unit };
         Question { a: scaled(a), b: scaled(b), origin, unit, size }
@@ -171,18 +170,18 @@ impl SupportMap for Scaled<'_> {
     }
 }
 
-/// The convex hull of points that are finite: its corners, and its surface as triangles. `None` when it has no volume.
+/// The convex hull of finite points: vertices and triangles. `None` when it has no volume.
 pub(super) fn hull(points: &[Vec3]) -> Option<(Vec<Vec3>, Vec<[u32; 3]>)> {
     let bounds = Bounds::of(points);
     let size = (bounds.max - bounds.min).max_element();
     if points.len() < 4 || size < Shape::SMALLEST {
         return None;
     }
-    // parry asserts what it expects of the points; for whoever brought them that is a refusal and no more.
+    // parry asserts on some inputs; here that is a refusal.
     let made = catch_unwind(AssertUnwindSafe(|| parry3d::transformation::try_convex_hull(&all_to_parry(points)).ok()));
     let (vertices, triangles) = made.ok().flatten()?;
     let mesh = TriangleMesh::new(vertices.into_iter().map(from_parry).collect(), triangles).ok()?;
-    // Flat points come back as a hull of two sides.
+    // Coplanar points give a hull of two sides.
     if mesh.volume() <= 1e-9 * (size as f64).powi(3) {
         return None;
     }
@@ -192,8 +191,8 @@ pub(super) fn hull(points: &[Vec3]) -> Option<(Vec<Vec3>, Vec<[u32; 3]>)> {
     Some((vertices, triangles))
 }
 
-/// The points that stick out of a hull by more than `most`. Of thin clouds parry loses some; distances are measured to
-/// the corners, not to the triangles, so that it is enough to know them.
+/// The points that are outside a hull by more than `most`. parry loses some of thin clouds. Distances use vertices, not
+/// triangles, so adding these as vertices is enough.
 fn left_out(hull: &TriangleMesh, points: &[Vec3], most: f64) -> Vec<Vec3> {
     let planes: Vec<(DVec3, f64)> = (0..hull.triangles().len())
         .filter_map(|triangle| {
@@ -206,7 +205,7 @@ fn left_out(hull: &TriangleMesh, points: &[Vec3], most: f64) -> Vec<Vec3> {
     points.iter().copied().filter(sticks_out).collect()
 }
 
-/// Clouds of points whose hulls cover a mesh. `None` when the method fails.
+/// Point clouds whose hulls cover a mesh. `None` when VHACD fails.
 pub(super) fn decompose(mesh: &TriangleMesh, settings: &Decomposition) -> Option<Vec<Vec<Vec3>>> {
     let bounds = Bounds::of(mesh.vertices());
     if (bounds.max - bounds.min).max_element() < Shape::SMALLEST {
@@ -218,7 +217,7 @@ pub(super) fn decompose(mesh: &TriangleMesh, settings: &Decomposition) -> Option
         max_convex_hulls: settings.parts,
         ..VHACDParameters::default()
     };
-    // As for hulls: what parry asserts is a refusal to us.
+    // As for hulls, an assertion of parry is a refusal.
     let made = catch_unwind(AssertUnwindSafe(|| {
         let vertices = all_to_parry(mesh.vertices());
         let parts = VHACD::decompose(&parameters, &vertices, mesh.triangles(), true);
@@ -227,24 +226,24 @@ pub(super) fn decompose(mesh: &TriangleMesh, settings: &Decomposition) -> Option
     made.ok().map(|parts| parts.into_iter().map(|(points, _)| points.into_iter().map(from_parry).collect()).collect())
 }
 
-/// A tree of boxes over the triangles of a mesh.
+/// A bounding volume hierarchy over the triangles of a mesh.
 #[derive(Clone, Debug)]
-pub(super) struct Tree(Bvh);
+pub(super) struct TriangleBvh(Bvh);
 
-impl Tree {
-    pub fn new(mesh: &TriangleMesh) -> Tree {
+impl TriangleBvh {
+    pub fn new(mesh: &TriangleMesh) -> TriangleBvh {
         let boxes = (0..mesh.triangles().len()).filter_map(|triangle| {
             let [a, b, c] = mesh.corners(triangle)?;
             Some((triangle, Aabb { mins: to_parry(a.min(b).min(c)), maxs: to_parry(a.max(b).max(c)) }))
         });
-        Tree(Bvh::from_iter(BvhBuildStrategy::Binned, boxes))
+        TriangleBvh(Bvh::from_iter(BvhBuildStrategy::Binned, boxes))
     }
 
-    /// Visits the triangles whose box is no farther than `within` from the box with this middle and these half sides,
-    /// near ones first, roughly. `visit` returns how near is of interest from then on.
+    /// Visits the triangles whose box is at most `within` from the box with this centre and these half sides, roughly
+    /// nearest first. `visit` returns the distance that is of interest from then on.
     pub fn nearest(&self, center: DVec3, half: DVec3, within: f64, visit: impl FnMut(u32) -> f64) {
         let visit = RefCell::new(visit);
-        // Rounded so that a box as near as the best so far is still looked into.
+        // Rounded so that a box exactly as near as the best so far is still visited.
         self.0.find_best(
             round_up(within).next_up(),
             |node: &BvhNode, _| round_down(gap(node, center, half)),
@@ -252,7 +251,7 @@ impl Tree {
         );
     }
 
-    /// Visits the triangles whose box meets the box with this middle and these half sides.
+    /// Visits the triangles whose box meets the box with this centre and these half sides.
     pub fn overlapping(&self, center: DVec3, half: DVec3, mut visit: impl FnMut(u32)) {
         self.0.traverse(|node| {
             if gap(node, center, half) > 0.0 {
@@ -266,18 +265,18 @@ impl Tree {
     }
 }
 
-/// How far a node's box is from the box with this middle and these half sides.
+/// The distance between a node's box and the box with this centre and these half sides.
 fn gap(node: &BvhNode, center: DVec3, half: DVec3) -> f64 {
     let (mins, maxs) = (from_parry(node.mins()).as_dvec3(), from_parry(node.maxs()).as_dvec3());
     let beyond = (mins - center - half).max(center - half - maxs);
     beyond.max(DVec3::ZERO).length()
 }
 
-pub(super) fn to_parry(vector: Vec3) -> ParryVector {
+fn to_parry(vector: Vec3) -> ParryVector {
     ParryVector::new(vector.x, vector.y, vector.z)
 }
 
-pub(super) fn all_to_parry(points: &[Vec3]) -> Vec<ParryVector> {
+fn all_to_parry(points: &[Vec3]) -> Vec<ParryVector> {
     points.iter().copied().map(to_parry).collect()
 }
 

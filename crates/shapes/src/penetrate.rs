@@ -1,13 +1,13 @@
 //! The shortest way out of an overlap, for cores with few faces and edges.
 //!
-//! The ways out of an overlap end on the surface of the difference of the two cores. Every face of that surface is made
-//! by a face of one of them or by an edge of each; so the shortest way is along one of their normals.
+//! It ends on the surface of the Minkowski difference of the two cores. Each face of that surface comes from a face of
+//! one core or from an edge of each, so the shortest way is along one of their normals.
 
 use space::DVec3;
 
 use super::convex::{Convex, apart_along};
 
-/// How far, and which way, `b` must be moved to part from `a`. Zero when they only touch.
+/// The translation of `b` that separates it from `a`. Depth zero when they only touch.
 pub(crate) fn least_way_out(a: &Convex<'_>, b: &Convex<'_>) -> (f64, DVec3) {
     let (edges_a, faces_a) = directions(a);
     let (edges_b, faces_b) = directions(b);
@@ -31,7 +31,7 @@ pub(crate) fn least_way_out(a: &Convex<'_>, b: &Convex<'_>) -> (f64, DVec3) {
             }
         }
     }
-    // Points and parallel segments have no faces at all: any way across them leads out.
+    // Points and parallel segments have no faces: any perpendicular direction leads out.
     let (depth, normal) = best.unwrap_or_else(|| {
         let edge = edges_a.first().or(edges_b.first()).copied();
         let normal = edge.map_or(DVec3::Y, |edge| edge.any_orthonormal_vector());
@@ -44,12 +44,12 @@ pub(crate) fn least_way_out(a: &Convex<'_>, b: &Convex<'_>) -> (f64, DVec3) {
 fn directions(convex: &Convex<'_>) -> (Vec<DVec3>, Vec<DVec3>) {
     match convex {
         Convex::Bar([p, q]) => ((*q - *p).try_normalize().into_iter().collect(), Vec::new()),
-        Convex::Block(block) => (block.axes.to_vec(), block.axes.to_vec()),
+        Convex::Box(block) => (block.axes.to_vec(), block.axes.to_vec()),
         Convex::Triangle([a, b, c]) => (
             [*b - *a, *c - *b, *a - *c].iter().filter_map(|edge| edge.try_normalize()).collect(),
             (*b - *a).cross(*c - *a).try_normalize().into_iter().collect(),
         ),
-        // parry's business.
+        // Hulls use EPA.
         Convex::Hull(_) => (Vec::new(), Vec::new()),
     }
 }

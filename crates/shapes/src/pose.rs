@@ -1,44 +1,37 @@
-//! Where a shape stands and how it is turned, and how it gets from one place to another.
+//! Poses of shapes, and rigid motions between two poses.
 
 use space::{DQuat, DVec3, Quat, Vec3};
 
 use space::Spheres;
 
-/// A shape's place and turn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pose {
-    /// Where the shape's own origin is, in metres.
+    /// The shape's origin, in metres.
     pub position: Vec3,
-    /// How the shape is turned about its origin. Brought to length one before it is used.
+    /// About the shape's origin. Normalized before use.
     pub rotation: Quat,
 }
 
-/// A way from one pose to another, over times 0 to 1: the position moves along a straight line, the rotation turns at
-/// constant angular velocity along the shorter arc.
+/// A motion from one pose to another over times 0 to 1: constant velocity, and constant angular velocity along
+/// the shorter arc.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Motion {
-    /// The pose at time 0.
+pub struct RigidMotion {
     pub from: Pose,
-    /// The pose at time 1.
     pub to: Pose,
 }
 
 impl Pose {
-    /// At the origin, not turned.
     pub const IDENTITY: Pose = Pose { position: Vec3::ZERO, rotation: Quat::IDENTITY };
 
-    /// The pose with this place and turn.
     pub const fn new(position: Vec3, rotation: Quat) -> Pose {
         Pose { position, rotation }
     }
 
-    /// At `position`, not turned.
     pub const fn at(position: Vec3) -> Pose {
         Pose { position, rotation: Quat::IDENTITY }
     }
 
-    /// Whether a question about a shape in this pose has an answer: finite, within [`Spheres::LIMIT`], and with a
-    /// rotation that can be brought to length one.
+    /// Whether the pose is finite, within [`Spheres::LIMIT`], and has a rotation that can be normalized.
     pub fn is_valid(&self) -> bool {
         // A comparison with NaN is false.
         let length = self.rotation.length_squared();
@@ -48,30 +41,27 @@ impl Pose {
             && self.rotation.is_finite()
     }
 
-    /// Where a point of the shape, given in its own coordinates, is in the world.
+    /// A point of the shape in world coordinates.
     pub fn transform(&self, point: Vec3) -> Vec3 {
         let wide = WidePose::from(self);
         (wide.position + wide.rotation * point.as_dvec3()).as_vec3()
     }
 }
 
-impl Motion {
-    /// The way from one pose to the other.
-    pub const fn new(from: Pose, to: Pose) -> Motion {
-        Motion { from, to }
+impl RigidMotion {
+    pub const fn new(from: Pose, to: Pose) -> RigidMotion {
+        RigidMotion { from, to }
     }
 
-    /// No motion at all.
-    pub const fn rest(pose: Pose) -> Motion {
-        Motion { from: pose, to: pose }
+    pub const fn rest(pose: Pose) -> RigidMotion {
+        RigidMotion { from: pose, to: pose }
     }
 
-    /// Whether both ends are valid poses.
     pub fn is_valid(&self) -> bool {
         self.from.is_valid() && self.to.is_valid()
     }
 
-    /// The pose at `time`, held between 0 and 1. At 0 and 1 it is `from` and `to`, to the bit.
+    /// The pose at `time`, clamped to 0 and 1. At 0 and 1 it is `from` and `to` to the bit.
     pub fn at(&self, time: f32) -> Pose {
         if time >= 1.0 {
             return self.to;
@@ -79,12 +69,11 @@ impl Motion {
         if time.is_nan() || time <= 0.0 {
             return self.from;
         }
-        let pose = Course::new(self).at(time as f64);
+        let pose = WideMotion::new(self).at(time as f64);
         Pose { position: pose.position.as_vec3(), rotation: pose.rotation.as_quat().normalize() }
     }
 }
 
-/// A pose in `f64`: what questions are answered in, so that the distance from the world's origin does not matter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WidePose {
     pub position: DVec3,
@@ -97,20 +86,20 @@ impl From<&Pose> for WidePose {
     }
 }
 
-/// A motion made ready for being asked where it is at many times.
+/// A motion in `f64`, prepared for evaluation at many times.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Course {
+pub(crate) struct WideMotion {
     from: WidePose,
     /// Metres per unit of time.
     pub velocity: DVec3,
-    /// Unit vector in the world, or zero for a motion that does not turn.
+    /// Unit vector in the world; zero for a motion without rotation.
     pub axis: DVec3,
     /// Radians per unit of time, not negative.
     pub turn: f64,
 }
 
-impl Course {
-    pub fn new(motion: &Motion) -> Course {
+impl WideMotion {
+    pub fn new(motion: &RigidMotion) -> WideMotion {
         let (from, to) = (WidePose::from(&motion.from), WidePose::from(&motion.to));
         let mut between = to.rotation * from.rotation.conjugate();
         if between.w < 0.0 {
@@ -118,7 +107,7 @@ impl Course {
         }
         let still = motion.from.rotation == motion.to.rotation;
         let (axis, turn) = if still { (DVec3::ZERO, 0.0) } else { between.to_axis_angle() };
-        Course { from, velocity: to.position - from.position, axis, turn }
+        WideMotion { from, velocity: to.position - from.position, axis, turn }
     }
 
     pub fn at(&self, time: f64) -> WidePose {
@@ -130,9 +119,8 @@ impl Course {
         WidePose { position, rotation: rotation.normalize() }
     }
 
-    /// Not moving at all.
-    pub fn resting(pose: WidePose) -> Course {
-        Course { from: pose, velocity: DVec3::ZERO, axis: DVec3::ZERO, turn: 0.0 }
+    pub fn resting(pose: WidePose) -> WideMotion {
+        WideMotion { from: pose, velocity: DVec3::ZERO, axis: DVec3::ZERO, turn: 0.0 }
     }
 
     pub fn start(&self) -> &WidePose {
@@ -148,7 +136,7 @@ mod tests {
     fn turns_along_the_shorter_arc_at_constant_speed() {
         let quarter = Quat::from_rotation_y(std::f32::consts::FRAC_PI_2);
         for to in [quarter, -quarter] {
-            let motion = Motion::new(Pose::IDENTITY, Pose::new(Vec3::X, to));
+            let motion = RigidMotion::new(Pose::IDENTITY, Pose::new(Vec3::X, to));
             let half = motion.at(0.5);
             let eighth = Quat::from_rotation_y(std::f32::consts::FRAC_PI_4);
             assert!((half.rotation - eighth).length().min((half.rotation + eighth).length()) < 5e-4);

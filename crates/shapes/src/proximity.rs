@@ -1,25 +1,22 @@
-//! What applications ask of a pair of shapes (paper 002, section 1.6), one call each, at a level of precision.
+//! Proximity queries about a pair of shapes (paper 002, section 1.6), one call each, at a level of precision.
 //!
-//! A pose that is not valid, and a shape that is none, cannot be answered about. What is not known to be apart counts as
-//! touching: then shapes intersect, their distance is zero and their first contact is at once.
+//! An invalid pose or shape has no answer. What is not known to be apart counts as touching: such shapes intersect,
+//! their distance is zero and their first contact is at once.
 
 use space::{DVec3, Vec3};
 
 use super::advance;
-use super::body::{Body, Nearest, around, nearest};
-use super::pose::{Motion, Pose, WidePose};
+use super::geometry::{ClosestParts, Geometry, around, nearest};
+use super::pose::{Pose, RigidMotion, WidePose};
 use super::shape::{Shape, round_down};
 
-/// How precisely shapes are told apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Precision {
-    /// Their bounding spheres stand for them.
     BoundingSphere,
-    /// For what has a sphere-tree, the balls of this level, or of its own where that is coarser; all else is exact, as
-    /// closed forms cost no more than a ball. What is called apart is apart; what is called close is no farther than
-    /// that plus the errors of the balls.
+    /// Meshes with a sphere-tree are the balls of this level, or of their own where that is coarser; other shapes are
+    /// exact, as closed forms cost no more than a ball. What is reported apart is apart; what is reported close is at
+    /// most that far apart plus the errors of the balls.
     Level(u8),
-    /// Their faces, edges and corners.
     #[default]
     Exact,
 }
@@ -33,16 +30,15 @@ pub struct Approximate {
     pub error: f32,
 }
 
-/// The way out of an overlap.
+/// The shortest translation that ends an overlap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Penetration {
-    /// How far the second shape must be moved, in metres.
+    /// Of the second shape, in metres.
     pub depth: f32,
-    /// Which way: a unit vector, from the first shape to the second.
+    /// Unit vector from the first shape to the second.
     pub normal: Vec3,
 }
 
-/// Where two shapes are closest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Closest {
     /// In metres; zero when they touch or overlap.
@@ -53,66 +49,59 @@ pub struct Closest {
     pub on_b: Vec3,
     /// Unit vector from the first to the second; in an overlap, the way out for the second.
     pub normal: Vec3,
-    /// What `on_a` lies on.
     pub feature_a: Feature,
-    /// What `on_b` lies on.
     pub feature_b: Feature,
 }
 
-/// A part of a shape's surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feature {
-    /// The whole shape, for one without corners; or not known.
+    /// A shape without corners, or an unknown part.
     Surface,
-    /// A corner of a box or hull. Corners of a box are numbered by their sides: 1 for +x, 2 for +y, 4 for +z, added.
+    /// A corner of a box or hull. Corners of a box are numbered by the sum of 1 for +x, 2 for +y, 4 for +z.
     Vertex(u32),
-    /// Between two corners.
     Edge(u32, u32),
     /// A face of a box (0 and 1 for -x and +x, 2 and 3 for y, 4 and 5 for z), or a triangle of a hull's surface.
     Face(u32),
-    /// A triangle of a mesh.
     Triangle(u32),
 }
 
-/// The first contact of two motions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contact {
-    /// From 0 to 1, as the motions go; rounded down.
+    /// From 0 to 1; rounded down.
     pub time: f32,
     /// Unit vector from the first shape to the second.
     pub normal: Vec3,
-    /// The point of the first shape that is closest to the second then, in the world.
+    /// The point of the first shape that is then closest to the second, in the world.
     pub on_a: Vec3,
-    /// The point of the second shape that is closest to the first then, in the world.
+    /// The point of the second shape that is then closest to the first, in the world.
     pub on_b: Vec3,
 }
 
-/// Two shapes in their places: what every question is about.
 struct Pair<'a> {
-    a: Body<'a>,
+    a: Geometry<'a>,
     at: WidePose,
-    b: Body<'a>,
+    b: Geometry<'a>,
     bt: WidePose,
 }
 
 impl<'a> Pair<'a> {
-    /// `None` when the question makes no sense.
+    /// `None` for an invalid pose or shape.
     fn new(a: &'a Shape, at: &Pose, b: &'a Shape, bt: &Pose, precision: Precision) -> Option<Pair<'a>> {
         let sensible = at.is_valid() && bt.is_valid() && a.check().is_ok() && b.check().is_ok();
         sensible.then(|| Pair {
-            a: Body::new(a, precision),
+            a: Geometry::new(a, precision),
             at: WidePose::from(at),
-            b: Body::new(b, precision),
+            b: Geometry::new(b, precision),
             bt: WidePose::from(bt),
         })
     }
 
-    fn nearest(&self, within: f64, error: f64) -> Option<Nearest> {
+    fn nearest(&self, within: f64, error: f64) -> Option<ClosestParts> {
         nearest(&self.a, &self.at, &self.b, &self.bt, within, error)
     }
 }
 
-/// Whether the shapes have a point in common. Touching counts.
+/// Whether the shapes have a point in common; touching counts.
 pub fn intersects(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, precision: Precision) -> bool {
     let Some(pair) = Pair::new(a, at, b, bt, precision) else {
         return true;
@@ -120,8 +109,7 @@ pub fn intersects(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, precision: Precisi
     pair.nearest(0.0, f64::INFINITY).is_some_and(|found| found.gap() <= 0.0)
 }
 
-/// Whether the shapes are closer to each other than `distance`, which need not be positive: shapes that overlap are
-/// closer than zero by none.
+/// Whether the shapes are closer than `distance`. No shapes are closer than zero or less, even if they overlap.
 pub fn closer_than(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, distance: f32, precision: Precision) -> bool {
     let Some(pair) = Pair::new(a, at, b, bt, precision) else {
         return true;
@@ -132,18 +120,18 @@ pub fn closer_than(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, distance: f32, pr
     distance > 0.0 && pair.nearest(distance as f64, 0.0).is_some_and(|found| found.gap() < distance as f64)
 }
 
-/// How far the shapes are apart; zero when they touch or overlap.
+/// The distance of the shapes; zero when they touch or overlap.
 pub fn distance(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, precision: Precision) -> f32 {
     distance_within(a, at, b, bt, 0.0, precision).distance
 }
 
-/// How far the shapes are apart, to within `error` metres where that is less work; the answer says what it kept to.
+/// The distance to within `error` metres, where that is less work; the result tells the error that was kept.
 pub fn distance_within(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, error: f32, precision: Precision) -> Approximate {
     let Some(pair) = Pair::new(a, at, b, bt, precision) else {
         return Approximate { distance: 0.0, error: f32::INFINITY };
     };
     let error = if error.is_nan() { 0.0 } else { error.max(0.0) as f64 };
-    // The bounding spheres leave an interval for the distance; its middle may be good enough already.
+    // Bounding spheres give an interval for the distance; its middle may be good enough.
     if error > 0.0 {
         let (first, second) = (a.bounding_sphere(), b.bounding_sphere());
         let (near, far) = around(&pair.at, &pair.bt);
@@ -158,20 +146,19 @@ pub fn distance_within(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, error: f32, p
         return Approximate { distance: 0.0, error: f32::INFINITY };
     };
     let distance = found.gap().max(0.0);
-    // A mesh's parts that were not looked at are nearer by `error` at most; iterations know how far they may be off.
+    // Skipped triangles are nearer by `error` at most; iterations know their own bound.
     let inexact = found.separation.distance - found.separation.certain;
     let skipped = if found.part_a.is_some() || found.part_b.is_some() { error } else { 0.0 };
     Approximate { distance: distance as f32, error: round_up_error(inexact + skipped, distance) }
 }
 
-/// Rounded up, with the rounding of the distance itself.
+/// Includes the rounding of the distance itself.
 fn round_up_error(error: f64, distance: f64) -> f32 {
     super::shape::round_up(error + distance * 6e-8)
 }
 
-/// The way out, for shapes that overlap: how far and which way the second must be moved so that they only touch.
-///
-/// For a mesh it is the way out of the triangle that is deepest inside the other shape.
+/// The shortest translation of the second shape that ends an overlap, so that the shapes only touch. For a mesh it is
+/// the way out of its deepest triangle.
 pub fn penetration(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, precision: Precision) -> Option<Penetration> {
     let pair = Pair::new(a, at, b, bt, precision)?;
     let (first_at, second_at) = around(&pair.at, &pair.bt);
@@ -179,7 +166,7 @@ pub fn penetration(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, precision: Precis
     Some(Penetration { depth: depth as f32, normal: normal.as_vec3() })
 }
 
-/// Where the shapes are closest, or how they overlap. Shapes that cannot be asked about are where they are.
+/// The closest points of the shapes, or their overlap. Invalid shapes or poses give the positions.
 pub fn closest(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, precision: Precision) -> Closest {
     let nowhere = Closest {
         distance: 0.0,
@@ -204,10 +191,10 @@ pub fn closest(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, precision: Precision)
     };
     let on_a = separation.on_a + normal * found.radius_a;
     let on_b = separation.on_b - normal * found.radius_b;
-    let feature = |body: &Body<'_>, part: Option<u32>, pose: &WidePose, towards: DVec3| match (part, body) {
+    let feature = |body: &Geometry<'_>, part: Option<u32>, pose: &WidePose, towards: DVec3| match (part, body) {
         (Some(triangle), _) => Feature::Triangle(triangle),
-        (None, Body::Convex(rounded)) => rounded.core.feature(pose.rotation.conjugate() * towards),
-        (None, Body::Mesh(_) | Body::Balls(_)) => Feature::Surface,
+        (None, Geometry::Convex(rounded)) => rounded.core.feature(pose.rotation.conjugate() * towards),
+        (None, Geometry::Mesh(_) | Geometry::Balls(_)) => Feature::Surface,
     };
     Closest {
         distance: found.gap().max(0.0) as f32,
@@ -219,16 +206,15 @@ pub fn closest(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, precision: Precision)
     }
 }
 
-/// When the shapes first come closer than `gap` while they move: never later than they do, and as close to it as the
-/// rounding allows. `None` when they do not.
+/// When moving shapes first come closer than `gap`: never later than they do, and as close to it as rounding allows.
 ///
-/// Shapes that begin closer than `gap` are in contact at once if they approach. Shapes that part, or keep their
-/// distance, are not: else one that was blocked could never leave. Shapes that overlap are in contact at once.
+/// Shapes that begin closer than `gap` are in contact at once if they approach. If they separate or keep their distance
+/// they are not: otherwise a blocked object could never leave. Shapes that overlap are in contact at once.
 pub fn first_contact(
     a: &Shape,
-    a_motion: &Motion,
+    a_motion: &RigidMotion,
     b: &Shape,
-    b_motion: &Motion,
+    b_motion: &RigidMotion,
     gap: f32,
     precision: Precision,
 ) -> Option<Contact> {
@@ -237,8 +223,8 @@ pub fn first_contact(
         let (on_a, on_b) = (a_motion.from.position, b_motion.from.position);
         return Some(Contact { time: 0.0, normal: Vec3::Y, on_a, on_b });
     }
-    let (a, b) = (Body::new(a, precision), Body::new(b, precision));
-    let meeting = advance::first_meeting(&a, a_motion, &b, b_motion, (gap as f64).max(0.0))?;
+    let (a, b) = (Geometry::new(a, precision), Geometry::new(b, precision));
+    let meeting = advance::first_contact(&a, a_motion, &b, b_motion, (gap as f64).max(0.0))?;
     Some(Contact {
         time: round_down(meeting.time).max(0.0),
         normal: meeting.normal.as_vec3(),

@@ -1,4 +1,4 @@
-//! What an object is: a ball, a box, a capsule, a hull of points or a mesh of triangles.
+//! Shapes: sphere, box, capsule, convex hull, triangle mesh, or the balls of a sphere-tree's level.
 
 use std::sync::Arc;
 
@@ -9,87 +9,60 @@ use space::Sphere;
 
 use crate::BallTree;
 
-/// A shape in its own coordinates. Make one with its constructors, which refuse what makes no shape; numbers that came
-/// in another way are caught by [`Shape::check`].
+/// A shape in its own coordinates. Constructors refuse numbers that make no shape; [`Shape::check`] does so for numbers
+/// that came in another way.
 ///
-/// Sphere, box, capsule and hull are solid. A mesh is its surface: what is wholly inside it does not touch it. Balls are
-/// what a level of a sphere-tree makes of a mesh: they contain its surface.
+/// Sphere, box, capsule and hull are solid. A mesh is its surface: what is wholly inside does not touch it. Balls are a
+/// level of a sphere-tree; they contain the surface of its mesh.
 #[derive(Clone, Debug)]
 pub enum Shape {
-    /// A ball around the origin.
+    /// Around the origin.
     Sphere {
-        /// In metres.
         radius: f32,
     },
-    /// A box around the origin, along the axes.
+    /// Axis-aligned, around the origin.
     Box {
         /// Half of its sides, in metres.
         half: Vec3,
     },
-    /// All points near a segment along the y axis, around the origin.
+    /// All points within `radius` of a segment along the y axis around the origin.
     Capsule {
         /// Half the length of the segment, in metres; the capsule's own half height is larger by the radius.
         half_height: f32,
-        /// How near, in metres.
         radius: f32,
     },
-    /// The convex hull of some points.
     Hull(Arc<Hull>),
-    /// The surface that triangles make.
     Mesh(Arc<Mesh>),
-    /// The balls of a level of a sphere-tree.
+    /// The union of the balls of a sphere-tree's level.
     Balls(Arc<Balls>),
 }
 
-/// A box along the axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// The corner with the least coordinates.
     pub min: Vec3,
-    /// The corner with the greatest.
     pub max: Vec3,
 }
 
-/// Why numbers do not make a shape.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum ShapeError {
-    /// A length that no shape can have.
     #[error("`{field}` is {value}, expected {} to {} metres", Shape::SMALLEST, Shape::LARGEST)]
-    OutOfRange {
-        /// `radius`, `half` or `half_height`.
-        field: &'static str,
-        /// What was given.
-        value: f32,
-    },
+    OutOfRange { field: &'static str, value: f32 },
     /// A point of a hull that is not finite or too far away.
     #[error("point {point}: coordinate {value}, expected a number within {} metres", Shape::LARGEST)]
-    BadPoint {
-        /// Which point, from zero.
-        point: usize,
-        /// What was given.
-        value: f32,
-    },
-    /// Too many points for a hull.
+    BadPoint { point: usize, value: f32 },
     #[error("{count} points, a hull is made from at most {}", Hull::MAX_POINTS)]
-    TooManyPoints {
-        /// How many there were.
-        count: usize,
-    },
-    /// Points without volume: fewer than four, or all in a plane.
+    TooManyPoints { count: usize },
+    /// Points without volume: fewer than four, or coplanar.
     #[error("the {count} points enclose no volume: a hull needs four that are not in a plane")]
-    Flat {
-        /// How many there were.
-        count: usize,
-    },
+    Flat { count: usize },
 }
 
 impl Shape {
-    /// No length of a shape is smaller than this, in metres.
+    /// The smallest length of a shape, in metres.
     pub const SMALLEST: f32 = 1e-4;
-    /// No length of a shape is larger than this, in metres.
+    /// The largest length of a shape, in metres.
     pub const LARGEST: f32 = 1e5;
 
-    /// A ball.
     pub fn sphere(radius: f32) -> Result<Shape, ShapeError> {
         Shape::Sphere { radius }.checked()
     }
@@ -99,22 +72,20 @@ impl Shape {
         Shape::Box { half }.checked()
     }
 
-    /// A capsule along the y axis. Without height it is a ball.
+    /// Along the y axis. Without height it is a sphere.
     pub fn capsule(half_height: f32, radius: f32) -> Result<Shape, ShapeError> {
         Shape::Capsule { half_height, radius }.checked()
     }
 
-    /// The convex hull of `points`.
     pub fn hull(points: &[Vec3]) -> Result<Shape, ShapeError> {
         Ok(Shape::Hull(Arc::new(Hull::new(points)?)))
     }
 
-    /// The surface of `mesh`.
     pub fn mesh(mesh: crate::mesh::TriangleMesh) -> Shape {
         Shape::Mesh(Arc::new(Mesh::new(mesh)))
     }
 
-    /// The surface of `mesh`, with a sphere-tree around it for questions that need not be answered exactly.
+    /// The surface of `mesh` with a sphere-tree around it, for queries below the highest precision.
     pub fn mesh_in(mesh: crate::mesh::TriangleMesh, tree: Arc<BallTree>) -> Shape {
         Shape::Mesh(Arc::new(Mesh::new(mesh).with_tree(tree)))
     }
@@ -124,7 +95,7 @@ impl Shape {
         Ok(Shape::Balls(Arc::new(Balls::new(tree, level)?)))
     }
 
-    /// Whether the shape's numbers make a shape; those of hulls, meshes and balls always do.
+    /// Whether the shape's numbers are allowed; those of hulls, meshes and balls always are.
     pub fn check(&self) -> Result<(), ShapeError> {
         match self {
             Shape::Sphere { radius } => check_length("radius", *radius),
@@ -139,7 +110,7 @@ impl Shape {
         }
     }
 
-    /// A sphere that encloses the shape, in the shape's own coordinates. Rounded outward.
+    /// A bounding sphere in the shape's own coordinates, rounded outward.
     pub fn bounding_sphere(&self) -> Sphere {
         match self {
             Shape::Sphere { radius } => Sphere::new(Vec3::ZERO, *radius),
@@ -147,13 +118,13 @@ impl Shape {
             Shape::Capsule { half_height, radius } => {
                 Sphere::new(Vec3::ZERO, round_up(*half_height as f64 + *radius as f64))
             }
-            Shape::Hull(hull) => hull.bounding_sphere(),
-            Shape::Mesh(mesh) => mesh.bounding_sphere(),
-            Shape::Balls(balls) => balls.bounding_sphere(),
+            Shape::Hull(hull) => hull.sphere,
+            Shape::Mesh(mesh) => mesh.sphere,
+            Shape::Balls(balls) => balls.sphere,
         }
     }
 
-    /// The smallest box along the shape's own axes that encloses it. Rounded outward.
+    /// The axis-aligned bounding box in the shape's own coordinates, rounded outward.
     pub fn bounds(&self) -> Bounds {
         match self {
             Shape::Sphere { radius } => Bounds::around(Vec3::splat(*radius)),
@@ -161,13 +132,12 @@ impl Shape {
             Shape::Capsule { half_height, radius } => {
                 Bounds::around(Vec3::new(*radius, round_up(*half_height as f64 + *radius as f64), *radius))
             }
-            Shape::Hull(hull) => hull.bounds(),
-            Shape::Mesh(mesh) => mesh.bounds(),
-            Shape::Balls(balls) => balls.bounds(),
+            Shape::Hull(hull) => hull.bounds,
+            Shape::Mesh(mesh) => mesh.bounds,
+            Shape::Balls(balls) => balls.bounds,
         }
     }
 
-    /// What the shape is called in files and messages.
     pub fn name(&self) -> &'static str {
         match self {
             Shape::Sphere { .. } => "sphere",
@@ -202,19 +172,18 @@ impl Bounds {
         Bounds { min, max }
     }
 
-    /// Its middle.
     pub fn center(&self) -> Vec3 {
         (self.min.as_dvec3() * 0.5 + self.max.as_dvec3() * 0.5).as_vec3()
     }
 }
 
-/// A sphere around `points`: about the middle of their box, moved towards whatever sticks out, as Ritter does it.
+/// A bounding sphere by Ritter's method, from the centre of the points' box; or around that centre, if this is smaller.
 pub(crate) fn sphere_around(points: &[Vec3]) -> Sphere {
     let mut center = Bounds::of(points).center().as_dvec3();
     let mut radius: f64 = 0.0;
     let far =
         |center: DVec3| points.iter().map(|point| point.as_dvec3().distance_squared(center)).fold(0.0, f64::max).sqrt();
-    // Begin with half the largest side, grow for each point outside; keep whichever sphere is smaller.
+    // Begin with half that radius and grow for each point outside; keep the smaller sphere.
     let plain = (center, far(center));
     for point in points {
         let point = point.as_dvec3();
@@ -234,13 +203,13 @@ pub(crate) fn sphere_around(points: &[Vec3]) -> Sphere {
     Sphere::new(center, round_up(far(center.as_dvec3())))
 }
 
-/// The least `f32` that is not less.
+/// The least `f32` that is not below `value`.
 pub(crate) fn round_up(value: f64) -> f32 {
     let rounded = value as f32;
     if (rounded as f64) < value { rounded.next_up() } else { rounded }
 }
 
-/// The greatest `f32` that is not more.
+/// The greatest `f32` that is not above `value`.
 pub(crate) fn round_down(value: f64) -> f32 {
     -round_up(-value)
 }

@@ -1,7 +1,7 @@
-//! Tree against tree: one ball against the children of another, eight at a time, and the plain loop it must equal.
+//! One step of a walk down two trees: one ball against the children of another node, eight at a time.
 //!
-//! The only `unsafe` of this crate. The wide version needs AVX2, which is looked for at run time. Both versions do the
-//! same operations in the same order, without fused multiply-add.
+//! The only `unsafe` of this crate. The wide version needs AVX2, detected at run time. It does the same operations in
+//! the same order as the plain loop, without fused multiply-add, and must equal it.
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
@@ -12,83 +12,79 @@ use space::{Columns, Sphere};
 
 use crate::ball_tree::{BallTree, PADDING};
 
-/// Two nodes, one of each tree, whose balls overlap.
+/// A pair of nodes whose balls overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodePair {
-    /// Of the first tree.
     pub a: u32,
-    /// Of the second.
     pub b: u32,
 }
 
-/// A rigid motion in `f32`.
+/// A rotation matrix, by columns, and a translation.
 #[derive(Clone, Copy, Debug)]
-pub struct Rigid {
+pub struct Isometry {
     pub x: Vec3,
     pub y: Vec3,
     pub z: Vec3,
     pub shift: Vec3,
 }
 
-impl Rigid {
-    /// Where a point goes. The order of operations is part of what it means.
+impl Isometry {
+    /// The order of operations is part of the definition.
     #[inline(always)]
     pub fn apply(&self, point: Vec3) -> Vec3 {
         self.x * point.x + self.y * point.y + self.z * point.z + self.shift
     }
 }
 
-/// Two trees, how one lies to the other, and how deep to go.
+/// Two placed trees, and the levels at which a walk ends.
 #[derive(Clone, Copy, Debug)]
-pub struct Scene<'t> {
+pub struct TreePair<'t> {
     pub a: &'t BallTree,
     pub b: &'t BallTree,
-    /// From the second tree's coordinates to the first one's.
-    pub b_to_a: Rigid,
-    /// And back.
-    pub a_to_b: Rigid,
-    /// What a ball is widened by before it is called apart: all rounding on the way is less.
+    /// Maps the second tree's coordinates to the first one's.
+    pub b_to_a: Isometry,
+    pub a_to_b: Isometry,
+    /// Balls are widened by this before they are called apart; it exceeds all rounding.
     pub slack: f32,
     pub level_a: u8,
     pub level_b: u8,
 }
 
-/// What becomes of pairs: those to go on with, and those that are as deep as it goes.
+/// The results of a step: pairs to go on with, and pairs of nodes at which the walk ends.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
     pub next: Vec<NodePair>,
     pub ends: Vec<NodePair>,
-    /// The least distance of two balls that were found apart, where it was asked for: they are certainly as far apart as
-    /// that, less the slack.
+    /// If measured, the least distance of two balls that were found apart; it is certain up to the slack.
     pub clearance: f32,
 }
 
-/// Replaces pairs by the overlapping pairs one step below them, from `pairs[0]` on, while `budget` lasts: one operation
-/// for every eight children looked at. Returns how many pairs were replaced.
-pub fn expand(scene: &Scene<'_>, pairs: &[NodePair], budget: &mut u64, found: &mut Found) -> usize {
+/// Replaces pairs, from `pairs[0]` on, by the overlapping pairs one step below them while `budget` lasts. A block of up
+/// to eight children costs 1. Returns the number of pairs replaced.
+pub fn expand(trees: &TreePair<'_>, pairs: &[NodePair], budget: &mut u64, found: &mut Found) -> usize {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
-        // SAFETY: AVX2 is there.
-        return unsafe { expand_wide(scene, pairs, budget, found) };
+        // SAFETY: AVX2 was detected.
+        return unsafe { expand_wide(trees, pairs, budget, found) };
     }
-    walk(scene, pairs, budget, found, |ball, block, _| overlaps_plain(ball, block))
+    walk(trees, pairs, budget, found, |ball, block, _| overlaps_plain(ball, block))
 }
 
-/// The same for one pair, and notes the clearance, too.
-pub fn expand_measured(scene: &Scene<'_>, pair: NodePair, budget: &mut u64, found: &mut Found) {
+/// As [`expand`] for one pair; also measures the clearance.
+pub fn expand_measured(trees: &TreePair<'_>, pair: NodePair, budget: &mut u64, found: &mut Found) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
-        // SAFETY: AVX2 is there.
-        unsafe { expand_measured_wide(scene, pair, budget, found) };
+        // SAFETY: AVX2 was detected.
+        unsafe { expand_measured_wide(trees, pair, budget, found) };
         return;
     }
-    walk(scene, &[pair], budget, found, measured_plain);
+    walk(trees, &[pair], budget, found, measured_plain);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn expand_wide(scene: &Scene<'_>, pairs: &[NodePair], budget: &mut u64, found: &mut Found) -> usize {
-    walk(scene, pairs, budget, found, |ball, block, _| {
+fn expand_wide(trees: &TreePair<'_>, pairs: &[NodePair], budget: &mut u64, found: &mut Found) -> usize {
+    walk(trees, pairs, budget, found, |ball, block, _| {
         // SAFETY: a tree's columns have padding behind the last node, and a block begins at a node.
         let mask = unsafe { Wide::of(ball).overlaps(block.columns, block.first) };
         mask & block.mask()
@@ -97,9 +93,9 @@ fn expand_wide(scene: &Scene<'_>, pairs: &[NodePair], budget: &mut u64, found: &
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn expand_measured_wide(scene: &Scene<'_>, pair: NodePair, budget: &mut u64, found: &mut Found) {
-    walk(scene, &[pair], budget, found, |ball, block, clearance| {
-        // SAFETY: as above.
+fn expand_measured_wide(trees: &TreePair<'_>, pair: NodePair, budget: &mut u64, found: &mut Found) {
+    walk(trees, &[pair], budget, found, |ball, block, clearance| {
+        // SAFETY: a tree's columns have padding behind the last node, and a block begins at a node.
         let (mask, gaps) = unsafe { Wide::of(ball).overlaps_and_gaps(block.columns, block.first) };
         let mask = mask & block.mask();
         for lane in 0..block.lanes {
@@ -111,7 +107,6 @@ fn expand_measured_wide(scene: &Scene<'_>, pair: NodePair, budget: &mut u64, fou
     });
 }
 
-/// Up to eight rows of a tree's columns, side by side.
 #[derive(Clone, Copy)]
 struct Block<'t> {
     columns: Columns<'t>,
@@ -125,7 +120,7 @@ impl Block<'_> {
     }
 }
 
-/// One bit for each row of the block that overlaps the ball.
+/// One bit for each node of the block that overlaps the ball.
 fn overlaps_plain(ball: Sphere, block: Block<'_>) -> u32 {
     let overlaps = |lane: u32| ball.overlaps(block.columns.sphere(block.first + lane as usize));
     (0..block.lanes).fold(0, |mask, lane| mask | u32::from(overlaps(lane)) << lane)
@@ -142,7 +137,7 @@ fn measured_plain(ball: Sphere, block: Block<'_>, clearance: &mut f32) -> u32 {
     mask
 }
 
-/// Which of two nodes is replaced by its children: the larger, unless a walk ends there.
+/// The node of a pair that is replaced by its children: the one with the larger ball, unless the walk ends there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     First,
@@ -150,7 +145,7 @@ pub enum Step {
     End,
 }
 
-impl Scene<'_> {
+impl TreePair<'_> {
     #[inline(always)]
     pub fn step(&self, pair: NodePair) -> Step {
         let ends_a = self.a.link(pair.a).is_end(self.level_a);
@@ -165,14 +160,14 @@ impl Scene<'_> {
         }
     }
 
-    /// The second tree's ball, widened, as the first tree sees it.
+    /// A ball of the second tree, widened, in the first tree's coordinates.
     #[inline(always)]
     pub fn ball_b_in_a(&self, node: u32) -> Sphere {
         let ball = self.b.ball(node);
         Sphere::new(self.b_to_a.apply(ball.center), ball.radius + self.slack)
     }
 
-    /// The first tree's ball, widened, as the second tree sees it.
+    /// A ball of the first tree, widened, in the second tree's coordinates.
     #[inline(always)]
     pub fn ball_a_in_b(&self, node: u32) -> Sphere {
         let ball = self.a.ball(node);
@@ -182,21 +177,21 @@ impl Scene<'_> {
 
 #[inline(always)]
 fn walk(
-    scene: &Scene<'_>,
+    trees: &TreePair<'_>,
     pairs: &[NodePair],
     budget: &mut u64,
     found: &mut Found,
     overlaps: impl Fn(Sphere, Block<'_>, &mut f32) -> u32,
 ) -> usize {
     for (done, &pair) in pairs.iter().enumerate() {
-        let step = scene.step(pair);
+        let step = trees.step(pair);
         let (ball, tree, link) = match step {
             Step::End => {
                 found.ends.push(pair);
                 continue;
             }
-            Step::First => (scene.ball_b_in_a(pair.b), scene.a, scene.a.link(pair.a)),
-            Step::Second => (scene.ball_a_in_b(pair.a), scene.b, scene.b.link(pair.b)),
+            Step::First => (trees.ball_b_in_a(pair.b), trees.a, trees.a.link(pair.a)),
+            Step::Second => (trees.ball_a_in_b(pair.a), trees.b, trees.b.link(pair.b)),
         };
         let cost = u64::from((link.end - link.first).div_ceil(8));
         if *budget < cost {
@@ -223,7 +218,7 @@ fn walk(
     pairs.len()
 }
 
-/// A sphere against eight others: its four numbers, each in all lanes.
+/// A sphere to be tested against eight others: its four numbers, each in all lanes.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 struct Wide {
@@ -246,31 +241,31 @@ impl Wide {
         }
     }
 
-    /// Which of the eight rows from `row` on overlap it, one bit each.
+    /// One bit for each of the eight rows from `row` on that overlaps it.
     ///
     /// # Safety
     /// All four columns have the eight rows.
     #[inline]
     #[target_feature(enable = "avx2")]
     unsafe fn overlaps(self, others: Columns<'_>, row: usize) -> u32 {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises the eight rows.
         let (distance2, reach) = unsafe { self.distance2_and_reach(others, row) };
         let overlapping = _mm256_cmp_ps::<_CMP_LT_OQ>(distance2, _mm256_mul_ps(reach, reach));
         _mm256_movemask_ps(overlapping) as u32
     }
 
-    /// The same, and how far each is from it, surface to surface.
+    /// As [`Wide::overlaps`], with the distance of the surfaces.
     ///
     /// # Safety
     /// All four columns have the eight rows.
     #[inline]
     #[target_feature(enable = "avx2")]
     unsafe fn overlaps_and_gaps(self, others: Columns<'_>, row: usize) -> (u32, [f32; 8]) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises the eight rows.
         let (distance2, reach) = unsafe { self.distance2_and_reach(others, row) };
         let overlapping = _mm256_cmp_ps::<_CMP_LT_OQ>(distance2, _mm256_mul_ps(reach, reach));
         let mut gaps = [0.0; 8];
-        // SAFETY: the array has room for eight.
+        // SAFETY: the array has eight elements.
         unsafe { _mm256_storeu_ps(gaps.as_mut_ptr(), _mm256_sub_ps(_mm256_sqrt_ps(distance2), reach)) };
         (_mm256_movemask_ps(overlapping) as u32, gaps)
     }
@@ -280,7 +275,7 @@ impl Wide {
     #[inline]
     #[target_feature(enable = "avx2")]
     unsafe fn distance2_and_reach(self, others: Columns<'_>, row: usize) -> (__m256, __m256) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises the eight rows.
         let (x, y, z, radius) = unsafe {
             (
                 _mm256_loadu_ps(others.x.as_ptr().add(row)),
@@ -321,16 +316,16 @@ mod tests {
             let (nodes_a, nodes_b) = (random.whole(1, 200), random.whole(1, 200));
             let (a, b) = (tree(&mut random, nodes_a), tree(&mut random, nodes_b));
             let turn = Quat::from_axis_angle(random.direction(), random.between(0.0, 6.0));
-            let rigid = |turn: Quat, shift| {
+            let isometry = |turn: Quat, shift| {
                 let [x, y, z] = turn.axes();
-                Rigid { x, y, z, shift }
+                Isometry { x, y, z, shift }
             };
             let shift = random.in_ball() * 2.0;
-            let scene = Scene {
+            let trees = TreePair {
                 a: &a,
                 b: &b,
-                b_to_a: rigid(turn, shift),
-                a_to_b: rigid(turn.conjugate(), -(turn.conjugate() * shift)),
+                b_to_a: isometry(turn, shift),
+                a_to_b: isometry(turn.conjugate(), -(turn.conjugate() * shift)),
                 slack: 1e-5,
                 level_a: random.whole(0, 5) as u8,
                 level_b: random.whole(0, 5) as u8,
@@ -340,14 +335,14 @@ mod tests {
                 let budget = u64::from(random.whole(0, 300));
                 let (mut wide, mut plain) = (Found::default(), Found::default());
                 let (mut left_wide, mut left_plain) = (budget, budget);
-                let done_wide = expand(&scene, &pairs, &mut left_wide, &mut wide);
+                let done_wide = expand(&trees, &pairs, &mut left_wide, &mut wide);
                 let done_plain =
-                    walk(&scene, &pairs, &mut left_plain, &mut plain, |ball, block, _| overlaps_plain(ball, block));
+                    walk(&trees, &pairs, &mut left_plain, &mut plain, |ball, block, _| overlaps_plain(ball, block));
                 assert_eq!((done_wide, left_wide, &wide), (done_plain, left_plain, &plain), "seed {seed}");
                 for &pair in pairs.iter().take(20) {
                     let mut measured = [(); 2].map(|()| Found { clearance: f32::INFINITY, ..Found::default() });
-                    expand_measured(&scene, pair, &mut u64::MAX.clone(), &mut measured[0]);
-                    walk(&scene, &[pair], &mut u64::MAX.clone(), &mut measured[1], measured_plain);
+                    expand_measured(&trees, pair, &mut u64::MAX.clone(), &mut measured[0]);
+                    walk(&trees, &[pair], &mut u64::MAX.clone(), &mut measured[1], measured_plain);
                     assert_eq!(measured[0], measured[1], "seed {seed}");
                 }
                 pairs = wide.next;

@@ -1,48 +1,47 @@
-//! Hulls and meshes: shapes of many points, prepared once and shared.
+//! Hulls, meshes and balls: shapes of many parts, prepared once and shared.
 
 use std::sync::Arc;
 
 use space::Vec3;
 
 use super::parry;
-use super::parry::Tree;
+use super::parry::TriangleBvh;
 use super::shape::{Bounds, Shape, ShapeError, round_down, round_up, sphere_around};
 use crate::mesh::TriangleMesh;
 use space::Sphere;
 
 use crate::BallTree;
 
-/// The convex hull of some points.
 #[derive(Clone, Debug)]
 pub struct Hull {
     vertices: Vec<Vec3>,
     triangles: Vec<[u32; 3]>,
-    bounds: Bounds,
-    sphere: Sphere,
+    pub(super) bounds: Bounds,
+    pub(super) sphere: Sphere,
 }
 
-/// A triangle mesh with a tree of boxes over its triangles.
+/// A triangle mesh with a bounding volume hierarchy.
 #[derive(Clone, Debug)]
 pub struct Mesh {
     triangles: TriangleMesh,
-    pub(super) tree: Tree,
+    pub(super) tree: TriangleBvh,
     pub(super) balls: Option<Arc<BallTree>>,
-    bounds: Bounds,
-    sphere: Sphere,
+    pub(super) bounds: Bounds,
+    pub(super) sphere: Sphere,
 }
 
-/// The balls in which walks down a sphere-tree to some level end.
+/// The balls of a sphere-tree in which walks to some level end.
 #[derive(Clone, Debug)]
 pub struct Balls {
     pub(super) tree: Arc<BallTree>,
     pub(super) level: u8,
-    bounds: Bounds,
-    sphere: Sphere,
+    pub(super) bounds: Bounds,
+    pub(super) sphere: Sphere,
     mesh: Option<TriangleMesh>,
 }
 
 impl Balls {
-    /// The balls of this level, or of the deepest if the tree is not so deep.
+    /// The balls of this level, or of the deepest level.
     pub fn new(tree: Arc<BallTree>, level: u8) -> Result<Balls, ShapeError> {
         if tree.reach().is_nan() || tree.reach() > Shape::LARGEST {
             return Err(ShapeError::OutOfRange { field: "radius", value: tree.reach() });
@@ -61,41 +60,29 @@ impl Balls {
         Ok(Balls { tree, level, bounds, sphere, mesh: None })
     }
 
-    /// Knows the mesh that the tree was built around, for those who draw it.
+    /// Adds the mesh that the tree was built around, for drawing.
     #[must_use]
     pub fn with_mesh(self, mesh: TriangleMesh) -> Balls {
         Balls { mesh: Some(mesh), ..self }
     }
 
-    /// The mesh that the tree was built around, if it is known.
     pub fn mesh(&self) -> Option<&TriangleMesh> {
         self.mesh.as_ref()
     }
 
-    /// The tree.
     pub fn tree(&self) -> &Arc<BallTree> {
         &self.tree
     }
 
-    /// The level.
     pub fn level(&self) -> u8 {
         self.level
-    }
-
-    pub(super) fn bounds(&self) -> Bounds {
-        self.bounds
-    }
-
-    pub(super) fn bounding_sphere(&self) -> Sphere {
-        self.sphere
     }
 }
 
 impl Hull {
-    /// A hull is made from no more points than this.
     pub const MAX_POINTS: usize = 1 << 13;
 
-    /// The hull of `points`, which need not all be corners of it.
+    /// The hull of `points`, which may be inside it.
     pub fn new(points: &[Vec3]) -> Result<Hull, ShapeError> {
         if points.len() > Self::MAX_POINTS {
             return Err(ShapeError::TooManyPoints { count: points.len() });
@@ -111,54 +98,34 @@ impl Hull {
         Ok(Hull { vertices, triangles, bounds, sphere })
     }
 
-    /// Its corners, and where points are nearly in a plane, some that are not quite.
+    /// Its vertices; of nearly coplanar points also some that are barely inside.
     pub fn vertices(&self) -> &[Vec3] {
         &self.vertices
     }
 
-    /// Its surface, as triangles over the corners.
+    /// Its surface, as triangles over the vertices.
     pub fn triangles(&self) -> &[[u32; 3]] {
         &self.triangles
-    }
-
-    pub(super) fn bounds(&self) -> Bounds {
-        self.bounds
-    }
-
-    pub(super) fn bounding_sphere(&self) -> Sphere {
-        self.sphere
     }
 }
 
 impl Mesh {
-    /// The surface of `triangles`.
     pub fn new(triangles: TriangleMesh) -> Mesh {
-        let tree = Tree::new(&triangles);
+        let tree = TriangleBvh::new(&triangles);
         let (bounds, sphere) = (Bounds::of(triangles.vertices()), sphere_around(triangles.vertices()));
         Mesh { triangles, tree, balls: None, bounds, sphere }
     }
 
-    /// The same with a sphere-tree around it.
     #[must_use]
     pub fn with_tree(self, tree: Arc<BallTree>) -> Mesh {
         Mesh { balls: Some(tree), ..self }
     }
 
-    /// The sphere-tree around it, if there is one.
     pub fn sphere_tree(&self) -> Option<&Arc<BallTree>> {
         self.balls.as_ref()
     }
 
-    /// What it is made of.
     pub fn triangles(&self) -> &TriangleMesh {
         &self.triangles
-    }
-
-    pub(super) fn bounds(&self) -> Bounds {
-        self.bounds
-    }
-
-    pub(super) fn bounding_sphere(&self) -> Sphere {
-        self.sphere
     }
 }

@@ -1,5 +1,5 @@
-//! Which of two shapes is named first does not matter: distances, overlaps and first contacts are the same, and normals
-//! point the other way.
+//! The order of two shapes does not matter: distances, overlaps and first contacts are the same, and
+//! normals are opposite.
 
 mod shapes;
 
@@ -22,23 +22,23 @@ fn standing_shapes() {
         let far = random.log_uniform(8.0) * 0.5;
         let (at, bt) = (pose(&mut random, far), pose(&mut random, far));
         for level in LEVELS {
-            let who = format!("seed {seed}, {level:?}: {} and {}", a.name(), b.name());
+            let case = format!("seed {seed}, {level:?}: {} and {}", a.name(), b.name());
             let (there, back) =
                 (proximity::closest(&a, &at, &b, &bt, level), proximity::closest(&b, &bt, &a, &at, level));
             let slack = slack(&a, &b) * (1.0 + there.distance);
-            assert!((there.distance - back.distance).abs() <= slack, "{who}: {there:?} {back:?}");
+            assert!((there.distance - back.distance).abs() <= slack, "{case}: {there:?} {back:?}");
             assert_eq!(
                 proximity::intersects(&a, &at, &b, &bt, level),
                 proximity::intersects(&b, &bt, &a, &at, level),
-                "{who}"
+                "{case}"
             );
             let way = |x, xt, y, yt| proximity::penetration(x, xt, y, yt, level);
             match (way(&a, &at, &b, &bt), way(&b, &bt, &a, &at)) {
-                (None, None) => assert!(there.distance > 0.0, "{who}"),
+                (None, None) => assert!(there.distance > 0.0, "{case}"),
                 (Some(out), Some(other)) => {
-                    assert!((out.depth - other.depth).abs() <= 10.0 * slack, "{who}: {out:?} {other:?}");
+                    assert!((out.depth - other.depth).abs() <= 10.0 * slack, "{case}: {out:?} {other:?}");
                 }
-                (out, other) => panic!("{who}: {out:?} {other:?}"),
+                (out, other) => panic!("{case}: {out:?} {other:?}"),
             }
         }
     }
@@ -51,19 +51,19 @@ fn moving_shapes() {
         let (a, b) = (shape(&mut random, seed as u32 % KINDS), shape(&mut random, seed as u32 / KINDS % KINDS));
         let (am, bm) = (motion(&mut random, 5.0), motion(&mut random, 5.0));
         for level in LEVELS {
-            let who = format!("seed {seed}, {level:?}: {} and {}", a.name(), b.name());
+            let case = format!("seed {seed}, {level:?}: {} and {}", a.name(), b.name());
             let there = proximity::first_contact(&a, &am, &b, &bm, 0.01, level);
             let back = proximity::first_contact(&b, &bm, &a, &am, 0.01, level);
             match (there, back) {
                 (Some(there), Some(back)) => {
-                    assert!((there.time - back.time).abs() < 2e-3, "{who}: {there:?} {back:?}");
+                    assert!((there.time - back.time).abs() < 2e-3, "{case}: {there:?} {back:?}");
                 }
                 (None, None) => {}
-                // One that grazes may be met within the tolerance from one side only.
+                // A grazing contact may be within the tolerance from one side only.
                 (met, other) => {
                     let contact = met.or(other).unwrap();
                     let near = proximity::distance(&a, &am.at(contact.time), &b, &bm.at(contact.time), level);
-                    assert!(near < 0.011, "{who}: {met:?} {other:?}");
+                    assert!(near < 0.011, "{case}: {met:?} {other:?}");
                 }
             }
         }

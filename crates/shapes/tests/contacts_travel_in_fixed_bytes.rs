@@ -1,10 +1,9 @@
-//! Contacts of sphere-trees go over networks: each takes the same number of bytes, arrives as it was sent, and bytes that are
-//! no contact are refused.
+//! Reports of walks as bytes: each contact has the same size, arrives as sent, and invalid bytes are refused.
 
 use kinesphere_shapes::Pose;
 use kinesphere_shapes::mesh::catalog::shape;
 use kinesphere_shapes::sphere_tree::Method;
-use kinesphere_shapes::traversal::{BallContact, MANIFOLD_MAX, Placed, Question, Report, Search, Verdict, wrap};
+use kinesphere_shapes::traversal::{BallContact, Intersection, MANIFOLD_MAX, Placed, Question, Report, Search, wrap};
 use space::workload::Random;
 use space::{Quat, Vec3};
 
@@ -25,10 +24,14 @@ fn a_report_arrives_as_it_was_sent_whenever_the_walk_was_stopped() {
             let report = search.report(&question);
             let bytes = report.to_bytes();
             assert_eq!(bytes.len(), 4 + report.contacts.len() * BallContact::BYTES, "seed {seed}");
-            assert_eq!(Report::from_bytes(&bytes).as_ref(), Some(&report), "seed {seed}");
-            assert_eq!((report.verdict, report.is_complete), (answer.verdict, answer.is_complete), "seed {seed}");
+            assert_eq!(Report::from_bytes(&bytes).as_ref(), Ok(&report), "seed {seed}");
+            assert_eq!(
+                (report.intersection, report.is_complete),
+                (answer.intersection, answer.is_complete),
+                "seed {seed}"
+            );
             assert!(report.contacts.len() <= MANIFOLD_MAX && report.level <= 3, "seed {seed}");
-            assert_eq!(report.contacts.is_empty(), report.verdict == Verdict::Apart, "seed {seed}");
+            assert_eq!(report.contacts.is_empty(), report.intersection == Intersection::Apart, "seed {seed}");
             contacts += report.contacts.len();
             levels[usize::from(report.level)] += 1;
             if answer.is_complete {
@@ -41,7 +44,7 @@ fn a_report_arrives_as_it_was_sent_whenever_the_walk_was_stopped() {
     assert!(contacts > 100 && levels.iter().all(|&reports| reports > 0), "{contacts} contacts, levels {levels:?}");
 }
 
-/// Whatever is read is written as it was.
+/// Bytes that are accepted are written again to the bit.
 #[test]
 fn bytes_are_a_report_or_refused() {
     let contact = BallContact {
@@ -50,7 +53,8 @@ fn bytes_are_a_report_or_refused() {
         normal: Vec3::NEG_Y,
         depth: (0.0, 0.5),
     };
-    let report = Report { verdict: Verdict::Possible, level: 2, is_complete: false, contacts: vec![contact; 3] };
+    let report =
+        Report { intersection: Intersection::Possible, level: 2, is_complete: false, contacts: vec![contact; 3] };
     let sent = report.to_bytes();
     let (mut read, mut refused) = (0, 0);
     for seed in 0..20_000 {
@@ -64,11 +68,11 @@ fn bytes_are_a_report_or_refused() {
             bytes.truncate(random.whole(0, bytes.len() as u32) as usize);
         }
         match Report::from_bytes(&bytes) {
-            Some(report) => {
+            Ok(report) => {
                 assert_eq!(report.to_bytes(), bytes, "seed {seed}");
                 read += 1;
             }
-            None => refused += 1,
+            Err(_) => refused += 1,
         }
     }
     assert!(read > 1_000 && refused > 1_000, "{read} read, {refused} refused");
@@ -79,5 +83,6 @@ fn bytes_are_a_report_or_refused() {
         BallContact { depth: (0.0, f32::INFINITY), ..contact },
         BallContact { nodes: kinesphere_shapes::traversal::NodePair { a: u32::MAX, b: 0 }, ..contact },
     ];
-    assert!(wrong.iter().all(|contact| BallContact::from_bytes(&contact.to_bytes()).is_none()));
+    let sent = |contact| Report { contacts: vec![contact], ..report.clone() }.to_bytes();
+    assert!(wrong.into_iter().all(|contact| Report::from_bytes(&sent(contact)).is_err()));
 }

@@ -1,5 +1,4 @@
-//! The convex parts of a mesh cover its surface, up to the grid that it was cut in, and leave its hollows open; the same
-//! mesh gives the same parts.
+//! The convex parts of a mesh cover its surface, up to the voxel size, leave its hollows open, and are deterministic.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
-//! The distance of two shapes is what it is said to be: two points of the shapes are that far apart, so it is no more;
-//! and a pair of planes that far apart has one shape on either side, so it is no less. For a mesh the second holds for
-//! each of its triangles.
+//! Distances are certified from both sides: two points of the shapes are that far apart, so the distance is not
+//! larger; two parallel planes that far apart separate the shapes, so it is not smaller. For a mesh, planes
+//! separate each triangle.
 //!
 //! A failure prints the seed.
 
@@ -12,8 +12,7 @@ use shapes::{CONVEX, KINDS, outside, pose, shape, support};
 use space::Vec3;
 use space::workload::Random;
 
-/// How much a distance may be off: rounding of the answer to `f32`, and a thousandth of the distance of the cores where
-/// a hull takes part.
+/// The allowed error: rounding to `f32`, and a thousandth of the cores' distance where a hull takes part.
 fn tolerance(a: &Shape, b: &Shape, distance: f64) -> f64 {
     let hull = matches!(a, Shape::Hull(_)) || matches!(b, Shape::Hull(_));
     let radius = |shape: &Shape| match shape {
@@ -27,25 +26,25 @@ fn check_closest(seed: u64, a: &Shape, at: &Pose, b: &Shape, bt: &Pose) {
     let closest = exact::closest(a, at, b, bt);
     let distance = closest.distance as f64;
     let slack = tolerance(a, b, distance);
-    let who = format!("seed {seed}: {} and {}, {closest:?}", a.name(), b.name());
-    assert_eq!(closest.distance, exact::distance(a, at, b, bt), "{who}");
-    assert_eq!(exact::intersects(a, at, b, bt), distance == 0.0, "{who}");
-    assert!((closest.normal.length() - 1.0).abs() < 1e-5, "{who}");
+    let case = format!("seed {seed}: {} and {}, {closest:?}", a.name(), b.name());
+    assert_eq!(closest.distance, exact::distance(a, at, b, bt), "{case}");
+    assert_eq!(exact::intersects(a, at, b, bt), distance == 0.0, "{case}");
+    assert!((closest.normal.length() - 1.0).abs() < 1e-5, "{case}");
     if distance == 0.0 {
         return;
     }
     let (on_a, on_b) = (closest.on_a.as_dvec3(), closest.on_b.as_dvec3());
-    assert!(outside(a, at, on_a) < 1e-5 && outside(b, bt, on_b) < 1e-5, "{who}: points are off the shapes");
-    assert!((on_a.distance(on_b) - distance).abs() < 4e-6 + 1e-6 * distance, "{who}: points are not that far apart");
+    assert!(outside(a, at, on_a) < 1e-5 && outside(b, bt, on_b) < 1e-5, "{case}: points are off the shapes");
+    assert!((on_a.distance(on_b) - distance).abs() < 4e-6 + 1e-6 * distance, "{case}: points are not that far apart");
     for (limit, closer) in [(distance * 1.002 + 1e-5, true), (distance * 0.998 - 1e-5, false)] {
-        assert_eq!(exact::closer_than(a, at, b, bt, limit as f32), closer, "{who}: closer than {limit}");
+        assert_eq!(exact::closer_than(a, at, b, bt, limit as f32), closer, "{case}: closer than {limit}");
     }
     if let (Shape::Mesh(_), _) | (_, Shape::Mesh(_)) = (a, b) {
         return;
     }
     let normal = closest.normal.as_dvec3();
     let apart = normal.dot(support(b, bt, -normal) - support(a, at, normal));
-    assert!(apart > distance - slack, "{who}: planes are only {apart} apart");
+    assert!(apart > distance - slack, "{case}: planes are only {apart} apart");
 }
 
 #[test]
@@ -99,7 +98,6 @@ fn one_triangle_has_planes_too() {
     }
 }
 
-/// What a school book says.
 #[test]
 fn known_distances() {
     let ball = Shape::sphere(1.0).unwrap();
@@ -114,14 +112,14 @@ fn known_distances() {
     assert_eq!(exact::distance(&rod, &origin, &rod, &at(0.0, 7.0, 0.0)), 2.0);
     assert_eq!(exact::distance(&rod, &origin, &cube, &at(2.0, 2.5, 0.0)), 0.5);
     assert_eq!(exact::distance(&rod, &origin, &cube, &at(0.0, 0.5, 0.0)), 0.0);
-    // Far from the origin, where a metre has few digits left, the answer is as exact as the places are.
+    // Far from the origin, where `f32` is coarse, the answer is as exact as the positions are.
     let far = Vec3::new(1e6, -1e6, 1e6);
     let (here, there) = (Pose::at(far), Pose::at(far + Vec3::new(3.0, 4.0, 0.0)));
     assert_eq!(exact::distance(&ball, &here, &ball, &there), 3.0);
     assert_eq!(exact::distance(&cube, &here, &cube, &there), (1.0f32 + 4.0).sqrt());
 }
 
-/// What cannot be answered is not called apart.
+/// Invalid shapes and poses are not reported as apart.
 #[test]
 fn nonsense_is_not_apart() {
     let ball = Shape::sphere(1.0).unwrap();
@@ -134,7 +132,7 @@ fn nonsense_is_not_apart() {
     assert!(exact::closer_than(&ball, &good, &ball, &Pose::IDENTITY, f32::NAN));
 }
 
-/// An approximate distance keeps to the error that it states, and states no more than was allowed where it may.
+/// An approximate distance is within its stated error, and that is within the allowed error where possible.
 #[test]
 fn approximate_distances_keep_their_word() {
     for seed in 0..2_000 {

@@ -1,5 +1,5 @@
-//! A mesh file is read or refused, whatever is in it: cut short, with flipped bits, with numbers changed, with pieces of
-//! other files put in. Nothing panics, and reading takes no more memory than the file's size and the limits allow.
+//! Any mesh file is read or refused: cut short, with flipped bits, with numbers changed, with pieces of other files.
+//! Nothing panics, and reading allocates no more than the file's size and the limits allow.
 //!
 //! A failure prints the smallest such file that proptest finds.
 
@@ -7,18 +7,18 @@
 
 mod mesh_files;
 
-use kinesphere_shapes::mesh::{Format, Limits, MeshError, TriangleMesh, generated, read, read_with};
+use kinesphere_shapes::mesh::{Format, MeshError, MeshLimits, TriangleMesh, generated, read, read_with};
 use mesh_files::{buffer, glb, gltf, json, obj, tri};
 use proptest::prelude::*;
 use space::Vec3;
 
-/// What a reader may take: a few hundred bytes for each byte of the file (`{}` makes a node), and what messages need.
+/// The allowed memory: a few hundred bytes for each byte of the file (`{}` makes a node), and room for messages.
 fn memory_bound(bytes: usize) -> u64 {
     1_000 * bytes as u64 + 1_000_000
 }
 
 fn reads_or_refuses(bytes: &[u8], format: Format) {
-    // Once without counting: a panic that passes through the counter would confuse it.
+    // Once without counting, as a panic would confuse the counter.
     if let Ok(mesh) = read(bytes, format) {
         assert!(mesh.vertices().iter().all(|vertex| vertex.is_finite()));
         assert!(mesh.triangles().iter().flatten().all(|&index| (index as usize) < mesh.vertices().len()));
@@ -38,7 +38,7 @@ fn samples() -> Vec<(Format, Vec<u8>)> {
     ]
 }
 
-/// The same mesh, whichever format it took.
+/// Every format gives the same mesh.
 #[test]
 fn what_was_written_is_read() {
     for mesh in [
@@ -67,7 +67,7 @@ fn nodes_put_meshes_in_their_places() {
     let mesh = generated::cuboid(Vec3::ONE).unwrap();
     let place = r#","translation":[10,0,0],"rotation":[0,0,0.70710678,0.70710678],"scale":[1,2,-1]"#;
     let found = read(&glb(&mesh, place), Format::Gltf).unwrap();
-    // Mirrored, and still the right way out.
+    // Mirrored, but not inside out.
     assert!((found.volume() - 16.0).abs() < 1e-4, "{}", found.volume());
     let reach = found.vertices().iter().map(|vertex| (*vertex - Vec3::X * 10.0).abs()).reduce(Vec3::max).unwrap();
     assert!((reach - Vec3::new(2.0, 1.0, 1.0)).length() < 1e-5, "{reach}");
@@ -80,16 +80,16 @@ fn buffers_in_other_files_are_the_callers() {
     let missing = read(file.as_bytes(), Format::Gltf).unwrap_err();
     assert_eq!(missing.to_string(), "buffer 0: no such file: `parts/box.bin`");
     let mut asked = Vec::new();
-    let found = read_with(file.as_bytes(), Format::Gltf, &Limits::default(), &mut |name| {
+    let found = read_with(file.as_bytes(), Format::Gltf, &MeshLimits::default(), &mut |name| {
         asked.push(name.to_string());
         Some(buffer(&mesh))
     });
     assert_eq!((found.unwrap().triangles().len(), asked), (12, vec!["parts/box.bin".to_string()]));
-    let short = read_with(file.as_bytes(), Format::Gltf, &Limits::default(), &mut |_| Some(vec![0; 10]));
+    let short = read_with(file.as_bytes(), Format::Gltf, &MeshLimits::default(), &mut |_| Some(vec![0; 10]));
     assert_eq!(short.unwrap_err().to_string(), "buffer 0: 240 bytes promised, 10 found");
 }
 
-/// Promises that a file cannot keep are refused before memory is taken for them.
+/// Counts and offsets that a file cannot satisfy are refused before memory is reserved.
 #[test]
 fn promises_are_not_believed() {
     let mesh = generated::cuboid(Vec3::ONE).unwrap();
@@ -101,7 +101,7 @@ fn promises_are_not_believed() {
         (r#""byteLength":96"#, r#""byteLength":18446744073709551615"#),
         (r#""byteOffset":96"#, r#""byteOffset":18446744073709551615"#),
         (r#""bufferView":0"#, r#""bufferView":7"#),
-        // The gltf crate panics at this one, if it gets it.
+        // gltf 1.4 panics at this.
         (r#""POSITION":0"#, r#""POSITION":9"#),
         (r#""componentType":5125"#, r#""componentType":5126"#),
         (r#""bufferView":0,"#, ""),
@@ -116,21 +116,21 @@ fn promises_are_not_believed() {
         let broken = file.replacen(right, wrong, 1);
         reads_or_refuses(broken.as_bytes(), Format::Gltf);
         let result = read(broken.as_bytes(), Format::Gltf);
-        // Vertices without a view are zeros, by the standard; and the crate does not mind old versions.
+        // By the standard, vertices without a view are zeros; the crate accepts old versions.
         if !wrong.is_empty() && !wrong.contains("1.0") {
             assert!(result.is_err(), "{wrong} was read");
         }
     }
-    // The gltf crate panics at a length that is shorter than the header.
+    // gltf 1.4 panics at a length below that of the header.
     for length in [0u32, 1, 11, 12, 19, u32::MAX] {
         let mut broken = glb(&mesh, "");
         broken[8..12].copy_from_slice(&length.to_le_bytes());
         assert!(read(&broken, Format::Gltf).is_err(), "a length of {length} was read");
     }
-    let many = Limits { vertices: 7, ..Limits::default() };
+    let many = MeshLimits { vertices: 7, ..MeshLimits::default() };
     let refused = read_with(file.as_bytes(), Format::Gltf, &many, &mut |_| None).unwrap_err();
     assert_eq!(refused, MeshError::TooMuch { what: "vertices", count: 8, limit: 7 });
-    let few = Limits { bytes: 100, ..Limits::default() };
+    let few = MeshLimits { bytes: 100, ..MeshLimits::default() };
     for (format, file) in samples() {
         let refused = read_with(&file, format, &few, &mut |_| None).unwrap_err();
         assert_eq!(refused, MeshError::TooMuch { what: "bytes", count: file.len(), limit: 100 });
@@ -151,14 +151,13 @@ fn nothing_at_all() {
     assert_eq!(Format::of_name("teapot"), None);
 }
 
-/// A change to a file.
 #[derive(Clone, Debug)]
 enum Damage {
     Cut(prop::sample::Index),
     Flip(prop::sample::Index, u8),
-    /// A number, somewhere, becomes another.
+    /// Replaces a number.
     Number(prop::sample::Index, String),
-    /// A piece is put in once more, elsewhere.
+    /// Copies a piece to another place.
     Again(prop::sample::Index, prop::sample::Index, u8),
 }
 
@@ -199,7 +198,8 @@ fn damage() -> impl Strategy<Value = Damage> {
     prop_oneof![
         1 => index().prop_map(Damage::Cut),
         4 => (index(), any::<u8>()).prop_map(|(at, bits)| Damage::Flip(at, bits)),
-        4 => (index(), prop::sample::select(NUMBERS.to_vec())).prop_map(|(at, number)| Damage::Number(at, number.to_string())),
+        4 => (index(), prop::sample::select(NUMBERS.to_vec()))
+            .prop_map(|(at, number)| Damage::Number(at, number.to_string())),
         2 => (index(), index(), any::<u8>()).prop_map(|(from, to, length)| Damage::Again(from, to, length)),
     ]
 }

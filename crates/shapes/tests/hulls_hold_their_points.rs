@@ -1,10 +1,10 @@
-//! A hull holds all the points that it was made from, up to rounding, or is refused; nothing panics, however the points lie.
+//! A hull contains all the points that it was made from, up to rounding, or is refused. Nothing panics.
 
 use kinesphere_shapes::Hull;
 use space::Vec3;
 use space::workload::Random;
 
-/// How far the farthest point sticks out of the hull, in the worst of many directions, over the size of the whole.
+/// How far a point sticks out of the hull in the worst of many directions, relative to the size of the cloud.
 fn sticking_out(hull: &Hull, points: &[Vec3], random: &mut Random) -> f64 {
     let size = points.iter().map(|point| point.as_dvec3().distance(points[0].as_dvec3())).fold(0.0, f64::max);
     let mut most: f64 = 0.0;
@@ -45,7 +45,7 @@ fn clouds_of_all_kinds() {
                 assert!(out < 1e-5, "{name}, seed {seed}: a point sticks out by {out} of the hull's size");
             }
         }
-        // A sheet of a ten-thousandth is taken for flat half of the time.
+        // A sheet with a thickness of a ten-thousandth is refused as flat half of the time.
         let solid = !["a plane", "a line", "one point"].contains(&name);
         assert_eq!(made > 50, solid, "{name}: {made} of 200 became hulls");
     }

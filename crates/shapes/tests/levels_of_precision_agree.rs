@@ -1,5 +1,5 @@
-//! Every proximity query at every level of precision: balls are the union that they are, and what they say of a mesh is
-//! never too far, and too near by no more than their certified error.
+//! Every proximity query at every level of precision: the balls of a level are their union, and their distance from a
+//! mesh is never too large, and too small by at most their certified error.
 
 use std::sync::{Arc, LazyLock};
 
@@ -7,7 +7,7 @@ use kinesphere_shapes::BallTree;
 use kinesphere_shapes::mesh::catalog::shape;
 use kinesphere_shapes::sphere_tree::Method;
 use kinesphere_shapes::traversal::wrap;
-use kinesphere_shapes::{Motion, Pose, Precision, Shape, exact, proximity};
+use kinesphere_shapes::{Pose, Precision, RigidMotion, Shape, exact, proximity};
 use space::workload::Random;
 use space::{Quat, Vec3};
 
@@ -25,7 +25,7 @@ fn turn(random: &mut Random) -> Quat {
     Quat::from_axis_angle(random.direction(), random.between(0.0, 6.0))
 }
 
-/// Something beside a body of about one metre, and how far its balls stick out at a level.
+/// A partner for a mesh of about one metre, and the error of its balls at a level.
 fn other(random: &mut Random, level: u8) -> (Shape, f32) {
     match random.whole(0, 5) {
         0 => (Shape::sphere(random.between(0.05, 0.3)).unwrap(), 0.0),
@@ -49,7 +49,7 @@ fn a_level_is_never_too_far_and_too_near_by_its_error_at_most() {
         let (partner, error) = other(&mut random, level);
         let far = if seed % 4 == 0 { Vec3::splat(700.0) } else { Vec3::ZERO };
         let at = Pose::new(far, turn(&mut random));
-        // Outside of the body, so that nothing is inside it.
+        // Outside the mesh, so that nothing is inside it.
         let bt = Pose::new(far + random.direction() * (1.1 + 0.9 * random.unit().powi(3)), turn(&mut random));
         let precision = Precision::Level(level);
         let exact = exact::distance(mesh, &at, &partner, &bt);
@@ -60,7 +60,7 @@ fn a_level_is_never_too_far_and_too_near_by_its_error_at_most() {
         assert!(exact <= found + error + 1e-4, "{name}: {found} within {error} for {exact}");
         let swapped = proximity::distance(&partner, &bt, mesh, &at, precision);
         assert!((swapped - found).abs() < 1e-4, "{name}: {found}, the other way round {swapped}");
-        // One call each, and all tell the same.
+        // All queries agree.
         assert_eq!(proximity::intersects(mesh, &at, &partner, &bt, precision), found == 0.0, "{name}");
         assert!(proximity::closer_than(mesh, &at, &partner, &bt, found + 1e-3, precision), "{name}");
         if found > 1e-3 {
@@ -94,15 +94,15 @@ fn balls_are_the_union_of_their_balls() {
         let (partner, _) = other(&mut random, level);
         let at = Pose::new(random.in_ball(), turn(&mut random));
         let bt = Pose::new(random.in_ball() * 1.5, turn(&mut random));
-        let there = Motion::new(bt, Pose::new(bt.position + random.in_ball() * 3.0, bt.rotation));
+        let there = RigidMotion::new(bt, Pose::new(bt.position + random.in_ball() * 3.0, bt.rotation));
         let found = exact::distance(&balls, &at, &partner, &bt);
-        let contact = exact::first_contact(&balls, &Motion::rest(at), &partner, &there, 0.01);
+        let contact = exact::first_contact(&balls, &RigidMotion::rest(at), &partner, &there, 0.01);
         let (mut least, mut first, mut deepest) = (f32::INFINITY, None::<f32>, None::<f32>);
         for node in tree.ends(level) {
             let ball = tree.ball(node);
             let (one, place) = (Shape::sphere(ball.radius).unwrap(), Pose::at(at.transform(ball.center)));
             least = least.min(exact::distance(&one, &place, &partner, &bt));
-            if let Some(contact) = exact::first_contact(&one, &Motion::rest(place), &partner, &there, 0.01) {
+            if let Some(contact) = exact::first_contact(&one, &RigidMotion::rest(place), &partner, &there, 0.01) {
                 first = Some(first.map_or(contact.time, |time| time.min(contact.time)));
             }
             if let Some(overlap) = exact::penetration(&one, &place, &partner, &bt) {
@@ -121,7 +121,7 @@ fn balls_are_the_union_of_their_balls() {
                 assert!((contact.time - first).abs() < 1e-3, "{name}: at {} for {first}", contact.time);
             }
             (None, None) => {}
-            // Grazing: one of them may see what the other does not.
+            // A grazing contact may be found by one of them only.
             (one, other) => assert!(
                 one.map_or(1.0, |contact| contact.time) > 0.9 || other > Some(0.9),
                 "{name}: {one:?}, {other:?}"
@@ -143,8 +143,8 @@ fn contacts_at_a_level_are_never_late() {
         let beside = random.in_ball() * 0.5;
         let (from, to) = (pose(&mut random, way * 2.5), pose(&mut random, way * -2.5 + beside));
         let spins = random.unit() < 0.5;
-        let motion = Motion::new(from, if spins { to } else { Pose::new(to.position, from.rotation) });
-        let still = Motion::rest(pose(&mut random, Vec3::ZERO));
+        let motion = RigidMotion::new(from, if spins { to } else { Pose::new(to.position, from.rotation) });
+        let still = RigidMotion::rest(pose(&mut random, Vec3::ZERO));
         let exact = exact::first_contact(&partner, &motion, mesh, &still, 0.0);
         let found = proximity::first_contact(&partner, &motion, mesh, &still, 0.0, Precision::Level(level));
         if let Some(exact) = exact {

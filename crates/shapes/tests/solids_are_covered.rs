@@ -1,5 +1,5 @@
-//! I4: with inner balls, every point of a closed object is in the balls of each level or in an inner one, and inner balls are
-//! completely inside. Exact volumes agree with what is counted.
+//! With inner balls, every point of a closed object is in a ball of each level or in an inner one, and inner balls are
+//! completely inside. Exact volumes agree with sampled ones.
 
 mod tree_meshes;
 
@@ -12,7 +12,7 @@ use tree_meshes::{Case, shipped, shipped_one};
 
 const MARGIN: f64 = 0.02;
 
-/// The object and its tree with inner balls, or why there is none.
+/// The object and its solid tree, or why there is none.
 fn solid(case: &Case, method: Method, caps: &[usize]) -> (Object, Result<Solid, SolidError>) {
     let object = Object::new(&case.vertices, &case.triangles).unwrap();
     let tree = build(&case.vertices, &case.triangles, method, caps).unwrap().tree;
@@ -20,7 +20,7 @@ fn solid(case: &Case, method: Method, caps: &[usize]) -> (Object, Result<Solid, 
     (object, solid)
 }
 
-/// Random points, not the proof's cubes: all inside are in a ball of every level, or in an inner one.
+/// Checks random points instead of the proof's cubes.
 fn check(name: &str, case: &Case, object: &Object, solid: &Solid) {
     certify_solid(object, solid).unwrap_or_else(|error| panic!("{name}: {error}"));
     let surface = solid.surface().unwrap_or_else(|| panic!("{name}: a ball is smaller than the margin"));
@@ -53,7 +53,7 @@ fn check(name: &str, case: &Case, object: &Object, solid: &Solid) {
 fn every_closed_shape_is_covered_inside_too() {
     for case in shipped() {
         for (method, caps) in [(Method::Octree, [8, 64]), (Method::OctreeTight, [8, 30]), (Method::Best, [4, 10])] {
-            // One of the slower builders is enough on the larger shapes.
+            // The slow builder only on smaller shapes.
             if method == Method::Best && case.triangles.len() > 600 {
                 continue;
             }
@@ -73,12 +73,12 @@ fn small_balls_leave_an_inside_that_inner_ones_fill() {
     let solid = solid.unwrap();
     check("ball", &case, &object, &solid);
     assert!(!solid.inner.is_empty(), "an octree's balls are at the surface");
-    // Without the largest of them something is missed, and the proof says so.
+    // Without the largest inner ball, the proof finds a gap.
     let mut without = solid.clone();
     let largest = (0..solid.inner.len()).max_by(|&a, &b| solid.inner[a].radius.total_cmp(&solid.inner[b].radius));
     without.inner.remove(largest.unwrap());
     assert!(matches!(certify_solid(&object, &without), Err(SolidError::Uncovered { .. })));
-    // One that looks out of the object is no inner ball.
+    // A ball that sticks out of the object is not an inner ball.
     let mut beyond = solid;
     beyond.inner[0].radius *= 1.5;
     assert!(matches!(certify_solid(&object, &beyond), Err(SolidError::Uncovered { .. })));

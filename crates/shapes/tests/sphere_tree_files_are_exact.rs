@@ -1,4 +1,4 @@
-//! A tree that was written is read back to the bit; a file that was damaged is refused, whatever was damaged.
+//! Trees are read back to the bit, and damaged files are refused.
 
 mod tree_meshes;
 
@@ -12,7 +12,6 @@ fn sample(method: Method) -> TreeFile {
     TreeFile { method, tree: built.tree, inside: None }
 }
 
-/// A tree with inner balls.
 fn solid() -> TreeFile {
     let case = tree_meshes::shipped_one("ball");
     let built = build(&case.vertices, &case.triangles, Method::Octree, &[8, 56]).unwrap();
@@ -23,7 +22,7 @@ fn solid() -> TreeFile {
     TreeFile { method: Method::Octree, tree: solid.tree, inside }
 }
 
-/// The bytes with a sum that fits: damage must be found by more than the checksum.
+/// The bytes with a valid checksum, so that damage must be found otherwise.
 fn summed(mut bytes: Vec<u8>) -> Vec<u8> {
     let end = bytes.len() - 4;
     let sum = checksum(&bytes[..end]);
@@ -92,7 +91,7 @@ fn refusals_say_what_was_expected() {
         "this is no sphere-tree: it does not begin with KSPHTREE"
     );
     assert_eq!(with(8, 3), "version 3, expected 1 or 2");
-    // As if inner balls followed: the bytes after the nodes are too few.
+    // As if inner balls followed, for which bytes are missing.
     assert_eq!(with(8, 2), format!("{} bytes, expected {}", bytes.len(), bytes.len() + 12));
     assert_eq!(with(10, 4), "method 4, expected 0 to 3");
     assert_eq!(with(11, 0), "the number of levels is 0, expected 1 to 9");

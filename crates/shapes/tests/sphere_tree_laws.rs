@@ -1,10 +1,10 @@
-//! What builders promise each other: closed forms, the same for any number of threads, unmoved by moving and scaling,
-//! tight never worse than classic, Combined never worse than what competes in it, and a refit that covers.
+//! Laws of builders: closed forms, independence of threads, position and scale, tight octrees never worse than classic
+//! ones, Combined never worse than its reducers, and refits that cover.
 
 mod tree_meshes;
 
-use kinesphere_shapes::sphere_tree::combined::{Reducer, build_combined};
 use kinesphere_shapes::sphere_tree::metrics::{farthest_out, measure};
+use kinesphere_shapes::sphere_tree::published::combined::{Reducer, build_combined};
 use kinesphere_shapes::sphere_tree::{Ball, Method, Object, SphereTree, build, certify, error_of, refit};
 use space::DVec3;
 use space::workload::Random;
@@ -45,7 +45,7 @@ fn errors_are_what_dense_sampling_finds() {
 
 #[test]
 fn the_number_of_threads_does_not_show() {
-    // A closed shape, one that is told in from out by winding numbers, and one without an inside.
+    // A closed shape, one whose inside needs winding numbers, and one without an inside.
     for (name, caps) in [("torus", [6, 20]), ("chair", [3, 6]), ("soup", [3, 6])] {
         let case = shipped_one(name);
         for method in Method::ALL {
@@ -58,7 +58,7 @@ fn the_number_of_threads_does_not_show() {
     }
 }
 
-/// How far a level sticks out, to a five-hundredth: less than reports say, and soon known.
+/// A level's error to within 0.002, which is faster than the precision of reports.
 fn about_farthest_out(object: &Object, tree: &SphereTree, level: usize) -> f64 {
     let proven = |ball: &Ball| ball.radius - object.depth(ball.center, None).0;
     let mut balls: Vec<Ball> = tree.level(level).iter().map(|node| object.ball_to_unit(node.ball)).collect();
@@ -87,7 +87,7 @@ fn combined_is_never_worse_than_each_entrant() {
         let name = &case.name;
         let object = Object::new(&case.vertices, &case.triangles).unwrap();
         let worst = |reducers: &[Reducer]| {
-            let tree = build_combined(&object, &[4], reducers).unwrap().tree;
+            let tree = build_combined(&object, &[4], reducers).unwrap();
             tree.level(1).iter().map(|node| node.error).fold(0.0, f64::max)
         };
         let all = worst(&Reducer::ALL);
@@ -119,7 +119,7 @@ fn check_moved(case: &Case) {
     }
 }
 
-/// Two percent are asked for; searches begin in the same frame, so that only the last bits differ.
+/// Searches begin in the same frame, so only the last bits differ.
 #[test]
 fn turning_by_a_right_angle_changes_nothing() {
     let turns: [fn(DVec3) -> DVec3; 3] = [
@@ -129,7 +129,7 @@ fn turning_by_a_right_angle_changes_nothing() {
     ];
     for case in shipped() {
         for method in Method::ALL {
-            // Searches take longer: each is tried on shapes of some kinds.
+            // Slow searches only on some kinds of shapes.
             let searches = matches!(method, Method::Combined | Method::Best);
             if searches && !["box", "torus", "plate"].contains(&case.name.as_str()) {
                 continue;

@@ -1,4 +1,4 @@
-//! I1, I2, I3 and I5: every level covers all of the surface, parts nest, error never grows, and every number is sound; for
+//! Every level covers the surface, parts nest, errors never grow from level to level, and every number is valid: for
 //! every method, on every shipped shape and on broken meshes.
 
 mod tree_meshes;
@@ -21,7 +21,7 @@ fn check(case: &Case, method: Method, caps: &[usize]) {
     for node in tree.nodes() {
         assert!(node.ball.center.is_finite() && node.ball.radius > 0.0 && node.error >= 0.0, "{name}: {node:?}");
     }
-    // The proof is repeated, and what it says is looked at with other eyes: random points, level by level.
+    // Repeats the proof, and checks random points on every level.
     certify(&tree, &corners).unwrap_or_else(|missed| panic!("{name}: {missed}"));
     let mut random = Random::new(3);
     for _ in 0..300 {
@@ -37,7 +37,7 @@ fn check(case: &Case, method: Method, caps: &[usize]) {
             assert!(lack.fold(f64::INFINITY, f64::min) <= slack, "{name}: level {level} misses {point}");
         }
     }
-    // What a leaf answers for, all above it contain.
+    // All nodes above a leaf contain its parts.
     let first = tree.level_range(tree.depth()).start;
     for (leaf, pieces) in regions.leaves.iter().enumerate() {
         for piece in pieces {
@@ -92,8 +92,7 @@ fn broken_meshes_are_covered_too() {
     }
 }
 
-/// Keeps out a bug: near a hole, what a ball is clear of was taken for proof that it is inside, and errors were claimed
-/// that were too small.
+/// Keeps out: near a hole, a ball that does not meet the surface was taken to be inside, and errors were too small.
 #[test]
 fn claims_hold_on_torn_meshes() {
     for name in ["box", "torus", "rabbit"] {
@@ -131,7 +130,7 @@ fn a_punctured_tree_is_refused() {
     let whole = SphereTree::new(&levels(&built.tree, usize::MAX), built.tree.scale()).unwrap();
     assert_eq!(whole, built.tree);
     assert!(certify(&whole, &case.corners()).is_ok());
-    // A neighbour may cover what one smaller ball no longer does; a whole level of smaller balls leaves gaps.
+    // A neighbour may cover for one smaller ball; a whole level of smaller balls leaves gaps.
     for level in 0..=built.tree.depth() {
         let smaller = SphereTree::new(&levels(&built.tree, level), built.tree.scale()).unwrap();
         assert!(certify(&smaller, &case.corners()).is_err(), "the balls of level {level} were made smaller");
@@ -150,7 +149,7 @@ fn caps_beyond_the_bounds_are_refused_by_level() {
     assert!(refused(Method::Octree, &[]).contains("expected 1 to 8 levels"));
 }
 
-/// What `fuzz/fuzz_targets/tree_build.rs` does, without nightly: numbers of any size, some of them none.
+/// As `fuzz/fuzz_targets/tree_build.rs`, without nightly: numbers of any size, some not finite.
 #[test]
 fn any_numbers_make_a_certified_tree_or_a_refusal() {
     for seed in 0..120 {
@@ -165,7 +164,7 @@ fn any_numbers_make_a_certified_tree_or_a_refusal() {
             _ => size * f64::from(random.between(-1.0, 1.0)),
         };
         let mut vertices: Vec<DVec3> = (0..corners).map(|_| DVec3::new(number(), number(), number())).collect();
-        // Every other seed has none of the numbers that are refused at once.
+        // Every other seed has no number that is refused at once.
         if seed % 2 == 0 {
             let is_strange = |vertex: &&mut DVec3| !vertex.is_finite() || vertex.abs().max_element() > size;
             vertices.iter_mut().filter(is_strange).for_each(|vertex| *vertex = DVec3::ZERO);

@@ -1,4 +1,4 @@
-//! Moved by its penetration, a shape only touches the other; and no shorter move, in any of many directions, would do.
+//! Moved by its penetration, a shape only touches the other, and no shorter move in any of many directions suffices.
 
 mod shapes;
 
@@ -14,34 +14,33 @@ fn convex_shapes_part() {
         let mut random = Random::new(seed);
         let (a, b) = (shape(&mut random, seed as u32 % CONVEX), shape(&mut random, seed as u32 / CONVEX % CONVEX));
         let (at, bt) = (pose(&mut random, 0.8), pose(&mut random, 0.8));
-        let who = format!("seed {seed}: {} and {}", a.name(), b.name());
+        let case = format!("seed {seed}: {} and {}", a.name(), b.name());
         let Some(way) = exact::penetration(&a, &at, &b, &bt) else {
-            assert!(exact::distance(&a, &at, &b, &bt) > 0.0, "{who}");
+            assert!(exact::distance(&a, &at, &b, &bt) > 0.0, "{case}");
             continue;
         };
         overlaps += 1;
-        assert!(exact::intersects(&a, &at, &b, &bt), "{who}");
+        assert!(exact::intersects(&a, &at, &b, &bt), "{case}");
         let moved = |by: f32, way: Vec3| Pose::new(bt.position + way * by, bt.rotation);
-        // Where a hull takes part the way comes from an iteration, and may be longer by a hundredth.
+        // Where a hull takes part, the way may be longer by a hundredth.
         let hull = matches!(a, Shape::Hull(_)) || matches!(b, Shape::Hull(_));
         let parted = moved(way.depth + if hull { 1e-4 } else { 1e-5 }, way.normal);
-        assert!(!exact::intersects(&a, &at, &b, &parted), "{who}: {way:?} is no way out");
+        assert!(!exact::intersects(&a, &at, &b, &parted), "{case}: {way:?} is no way out");
         let beyond = exact::distance(&a, &at, &b, &parted);
         let most = if hull { 1e-3 + 0.01 * way.depth } else { 1e-4 };
-        assert!(beyond < most, "{who}: {way:?} goes too far, by {beyond}");
-        // A direction's own way out is as long as the shapes overlap along it; none is shorter.
+        assert!(beyond < most, "{case}: {way:?} goes too far, by {beyond}");
+        // The way out along a direction is the overlap along it; none is shorter.
         let most = if hull { 1.01 } else { 1.000_01 };
         for _ in 0..60 {
             let tried = random.direction();
             let normal = tried.as_dvec3();
             let overlap = normal.dot(support(&a, &at, normal) - support(&b, &bt, -normal));
-            assert!(way.depth as f64 <= overlap * most + 1e-5, "{who}: {way:?}, but {overlap} along {tried}");
+            assert!(way.depth as f64 <= overlap * most + 1e-5, "{case}: {way:?}, but {overlap} along {tried}");
         }
     }
     assert!(overlaps > 4_000, "only {overlaps} overlaps were tried");
 }
 
-/// What a school book says.
 #[test]
 fn known_overlaps() {
     let ball = Shape::sphere(1.0).unwrap();
@@ -53,7 +52,7 @@ fn known_overlaps() {
     let way = exact::penetration(&cube, &Pose::IDENTITY, &ball, &Pose::at(Vec3::new(0.0, 0.0, 0.75))).unwrap();
     assert_eq!((way.depth, way.normal), (1.25, Vec3::Z));
     assert_eq!(exact::penetration(&ball, &Pose::IDENTITY, &ball, &Pose::at(Vec3::X * 2.5)), None);
-    // The same place twice: any way will do, and it is one.
+    // At the same position any direction is a way out.
     let way = exact::penetration(&ball, &Pose::IDENTITY, &ball, &Pose::IDENTITY).unwrap();
     assert_eq!((way.depth, way.normal.length()), (2.0, 1.0));
 }

@@ -1,5 +1,5 @@
-//! A walk down two sphere-trees finds what a look at all pairs of leaves finds, whoever asks, whenever it is stopped, and
-//! whatever is remembered; and it agrees with the exact shapes as far as the trees promise.
+//! A walk down two sphere-trees finds what a test of all pairs of leaves finds, whichever tree comes first, whenever it
+//! is stopped, and whatever is remembered; and it agrees with the exact shapes up to the trees' errors.
 
 mod tree_meshes;
 
@@ -7,11 +7,11 @@ use kinesphere_shapes::BallTree;
 use kinesphere_shapes::mesh::TriangleMesh;
 use kinesphere_shapes::mesh::catalog::shape;
 use kinesphere_shapes::sphere_tree::{Method, Object};
-use kinesphere_shapes::traversal::{Containment, Memory, NodePair, Placed, Question, Search, Verdict, wrap};
+use kinesphere_shapes::traversal::{Containment, Intersection, Memory, NodePair, Placed, Question, Search, wrap};
 use kinesphere_shapes::{Pose, Shape, exact};
 use rayon::prelude::*;
 use space::workload::Random;
-use space::{DVec3, Quat, Vec3};
+use space::{Quat, Vec3};
 
 struct Wrapped {
     name: String,
@@ -28,7 +28,6 @@ fn wrapped(name: &str, method: Method, depth: usize) -> Wrapped {
     }
 }
 
-/// Built once for all tests.
 fn all() -> &'static [Wrapped] {
     static ALL: std::sync::LazyLock<Vec<Wrapped>> = std::sync::LazyLock::new(make_all);
     &ALL
@@ -51,7 +50,7 @@ fn pose(random: &mut Random, reach: f32) -> Pose {
     Pose::new(random.in_ball() * reach, if random.unit() < 0.3 { Quat::IDENTITY } else { turn })
 }
 
-/// Whether the balls of two nodes overlap, and by how much more than nothing.
+/// The overlap of two nodes' balls; negative if they are apart.
 fn depth(a: &BallTree, at: &Pose, b: &BallTree, bt: &Pose, pair: NodePair) -> f64 {
     let place =
         |pose: &Pose, center: Vec3| pose.position.as_dvec3() + pose.rotation.as_dquat().normalize() * center.as_dvec3();
@@ -67,7 +66,7 @@ fn ancestors(tree: &BallTree, node: u32) -> Vec<u32> {
     chain
 }
 
-/// Everything that tests ask about: two of the shapes, near each other.
+/// Calls `test` with `cases` pairs of shapes near each other.
 fn for_each_pair(cases: u64, mut test: impl FnMut(&str, &Wrapped, Placed<'_>, &Wrapped, Placed<'_>, &mut Random)) {
     let all = all();
     for seed in 0..cases {
@@ -87,14 +86,14 @@ fn for_each_pair(cases: u64, mut test: impl FnMut(&str, &Wrapped, Placed<'_>, &W
 
 #[test]
 fn a_walk_that_has_not_begun_proves_nothing() {
-    assert_eq!(Search::default().answer().verdict, Verdict::Possible);
+    assert_eq!(Search::default().progress().intersection, Intersection::Possible);
     let mut touching = 0;
     for_each_pair(20, |name, _, a, _, b, _| {
         let question = Question::new(a, b);
-        let expected = Search::default().run(&question).verdict;
-        let without_a_beginning = Search::default().refine(&question, u64::MAX).verdict;
-        assert!(without_a_beginning == expected || without_a_beginning == Verdict::Possible, "{name}");
-        touching += u32::from(expected != Verdict::Apart);
+        let expected = Search::default().run(&question).intersection;
+        let without_a_beginning = Search::default().refine(&question, u64::MAX).intersection;
+        assert!(without_a_beginning == expected || without_a_beginning == Intersection::Possible, "{name}");
+        touching += u32::from(expected != Intersection::Apart);
     });
     assert!(touching > 0);
 }
@@ -115,7 +114,8 @@ fn walks_find_what_a_look_at_all_leaf_pairs_finds() {
                 if depth(a.tree, &a.pose, b.tree, &b.pose, pair) < 1e-3 {
                     continue;
                 }
-                // A walk leaves out what a ball above excludes: then the surfaces are apart, though balls are not.
+                // A walk also excludes leaves whose ancestors are apart: then the surfaces are apart, though the
+                // leaves are not.
                 let is_certain = ancestors(a.tree, first).into_iter().all(|first| {
                     ancestors(b.tree, second)
                         .into_iter()
@@ -141,9 +141,9 @@ fn whenever_it_is_stopped_every_contact_is_within_what_it_holds() {
         stepped.begin(&question);
         let mut operations = 0;
         loop {
-            let partial = stepped.answer();
-            if answer.verdict != Verdict::Apart {
-                assert_ne!(partial.verdict, Verdict::Apart, "{name}: apart after {operations} operations");
+            let partial = stepped.progress();
+            if answer.intersection != Intersection::Apart {
+                assert_ne!(partial.intersection, Intersection::Apart, "{name}: apart after {operations} operations");
             }
             let frontier = stepped.touching_nodes(&question);
             for contact in &contacts {
@@ -157,15 +157,15 @@ fn whenever_it_is_stopped_every_contact_is_within_what_it_holds() {
             if partial.is_complete {
                 break;
             }
-            // A block of more than eight children, or a look at inner balls, costs more than one operation.
+            // More than eight children, or a test of inner balls, cost more than one operation.
             let before = partial.operations;
             let mut allowed = 1;
-            while stepped.refine(&question, allowed).operations == before && !stepped.answer().is_complete {
+            while stepped.refine(&question, allowed).operations == before && !stepped.progress().is_complete {
                 allowed += 1;
             }
             operations += 1;
         }
-        assert_eq!((stepped.answer(), stepped.touching_nodes(&question)), (answer, contacts), "{name}");
+        assert_eq!((stepped.progress(), stepped.touching_nodes(&question)), (answer, contacts), "{name}");
     });
 }
 
@@ -202,19 +202,19 @@ fn trees_agree_with_the_shapes_up_to_the_error_that_they_promise() {
         let question = Question::new(first, second);
         let answer = search.run(&question);
         let distance = exact::distance(&a.shape, &first.pose, &b.shape, &second.pose);
-        seen[answer.verdict as usize] += 1;
-        match answer.verdict {
-            Verdict::Apart => {
+        seen[answer.intersection as usize] += 1;
+        match answer.intersection {
+            Intersection::Apart => {
                 assert!(distance > 0.0, "{name}: called apart");
-                assert_eq!(search.touches(&question).verdict, Verdict::Apart, "{name}");
+                assert_eq!(search.touches(&question).intersection, Intersection::Apart, "{name}");
             }
-            Verdict::Possible => {
+            Intersection::Possible => {
                 assert!(distance <= search.tolerance(&question), "{name}: {distance} apart");
-                assert_ne!(search.touches(&question).verdict, Verdict::Apart, "{name}");
+                assert_ne!(search.touches(&question).intersection, Intersection::Apart, "{name}");
                 assert!(distance <= search.tolerance(&question) * 1.0001, "{name}: {distance} apart, early out");
             }
-            // One of them may be inside the other: then the surfaces are apart and the solids are not.
-            Verdict::Certain => assert!(distance < 0.5, "{name}: certain, but {distance} apart"),
+            // If one is inside the other, the surfaces are apart and the solids are not.
+            Intersection::Certain => assert!(distance < 0.5, "{name}: certain, but {distance} apart"),
         }
     });
     assert!(seen.iter().all(|&count| count > 5), "apart, possible, certain: {seen:?}");
@@ -232,7 +232,7 @@ fn what_is_remembered_does_not_change_an_answer() {
             turn *= Quat::from_axis_angle(axis, 0.01);
             there.rotation = b.pose.rotation * turn;
             let question = Question::new(a, Placed { pose: there, ..b });
-            let expected = search.touches(&question).verdict != Verdict::Apart;
+            let expected = search.touches(&question).intersection != Intersection::Apart;
             assert_eq!(memory.may_touch(&question, &mut search), expected, "{name}, frame {frame}");
         }
         spared += memory.spared;
@@ -249,7 +249,7 @@ fn certain_is_certain_and_what_is_inside_is_known() {
         TriangleMesh::new(vertices, mesh.triangles().to_vec()).unwrap()
     };
     let object = |mesh: &TriangleMesh| {
-        let vertices: Vec<DVec3> = mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect();
+        let vertices = mesh.wide_vertices();
         Object::new(&vertices, mesh.triangles()).unwrap()
     };
     let (hall, marble) = (mesh("box", 4.0), mesh("ball", 0.3));
@@ -260,8 +260,8 @@ fn certain_is_certain_and_what_is_inside_is_known() {
         let (out, within) = (Placed::new(&trees[0], Pose::IDENTITY), Placed::new(&trees[1], Pose::at(Vec3::X * x)));
         let question = Question::new(out, within);
         let answer = search.run(&question);
-        assert_ne!(answer.verdict, Verdict::Possible);
-        if answer.verdict == Verdict::Apart {
+        assert_ne!(answer.intersection, Intersection::Possible);
+        if answer.intersection == Intersection::Apart {
             let expected = if is_inside { Containment::SecondInFirst } else { Containment::Neither };
             assert_eq!(search.containment(&question, Some(&objects[0]), Some(&objects[1])), expected, "{x}");
             let swapped = Question::new(within, out);
@@ -272,9 +272,9 @@ fn certain_is_certain_and_what_is_inside_is_known() {
             assert!(is_inside, "{x}");
         }
     }
-    // The middle of the hall is where its largest inner ball is.
+    // The largest inner ball of the hall is at its centre.
     let both = [Vec3::ZERO, Vec3::X * 0.1].map(|place| Placed::new(&trees[0], Pose::at(place)));
-    assert_eq!(search.run(&Question::new(both[0], both[1])).verdict, Verdict::Certain);
+    assert_eq!(search.run(&Question::new(both[0], both[1])).intersection, Intersection::Certain);
 }
 
 #[test]
@@ -286,11 +286,15 @@ fn broken_meshes_and_poses_are_answered() {
         let Ok(mesh) = TriangleMesh::new(vertices, case.triangles.clone()) else { continue };
         let Ok(tree) = wrap(&mesh, Method::OctreeTight, 2) else { continue };
         let here = Placed::new(&tree, Pose::IDENTITY);
-        assert_ne!(search.run(&Question::new(here, here)).verdict, Verdict::Apart, "{}", case.name);
+        assert_ne!(search.run(&Question::new(here, here)).intersection, Intersection::Apart, "{}", case.name);
         for bad in [f32::NAN, f32::INFINITY, 1e20] {
             let nowhere = Placed::new(&tree, Pose::at(Vec3::splat(bad)));
-            assert_eq!(search.run(&Question::new(here, nowhere)).verdict, Verdict::Possible, "not known to be apart");
-            assert_eq!(search.touches(&Question::new(nowhere, here)).verdict, Verdict::Possible);
+            assert_eq!(
+                search.run(&Question::new(here, nowhere)).intersection,
+                Intersection::Possible,
+                "not known to be apart"
+            );
+            assert_eq!(search.touches(&Question::new(nowhere, here)).intersection, Intersection::Possible);
         }
     }
 }

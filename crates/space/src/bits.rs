@@ -7,7 +7,6 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// An empty set.
     pub const fn new() -> Bits {
         Bits { words: Vec::new() }
     }
@@ -37,7 +36,6 @@ impl Bits {
         self.words[number / 64] |= 1 << (number % 64);
     }
 
-    /// Takes `number` out.
     #[inline]
     pub fn remove(&mut self, number: usize) {
         if let Some(word) = self.words.get_mut(number / 64) {
@@ -45,7 +43,6 @@ impl Bits {
         }
     }
 
-    /// Whether `number` is in.
     #[inline]
     pub fn contains(&self, number: usize) -> bool {
         self.words.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
@@ -56,7 +53,6 @@ impl Bits {
         self.words.fill(0);
     }
 
-    /// How many numbers are in.
     pub fn count(&self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
@@ -66,7 +62,6 @@ impl Bits {
         &self.words
     }
 
-    /// The numbers, ascending.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.words.iter().enumerate().flat_map(|(index, &word)| {
             let mut rest = word;
@@ -97,10 +92,40 @@ impl Bits {
             Some(index * 64 + bit)
         })
     }
+}
 
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        self.words.capacity() * 8
+/// A set of rows, small enough for the cache, that is emptied in the time it takes to go through it.
+#[derive(Clone, Debug, Default)]
+pub struct RowSet {
+    bits: Bits,
+    rows: Vec<u32>,
+}
+
+impl RowSet {
+    /// Makes room for the rows below `rows`.
+    pub fn grow(&mut self, rows: usize) {
+        self.bits.grow(rows);
+    }
+
+    /// Adds a row. Says whether it is new.
+    pub fn insert(&mut self, row: u32) -> bool {
+        let is_new = !self.contains(row);
+        if is_new {
+            self.bits.insert(row as usize);
+            self.rows.push(row);
+        }
+        is_new
+    }
+
+    #[inline]
+    pub fn contains(&self, row: u32) -> bool {
+        !self.rows.is_empty() && self.bits.words()[row as usize / 64] >> (row % 64) & 1 == 1
+    }
+
+    pub fn clear(&mut self) {
+        for row in self.rows.drain(..) {
+            self.bits.remove(row as usize);
+        }
     }
 }
 

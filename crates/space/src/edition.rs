@@ -1,9 +1,9 @@
-//! Which state of which world somebody looked at last, and whether what the world tells of its changes is all there is.
+//! Versions of a world: which one a method saw last, and whether the reported changes lead from it to the current one.
 
 use crate::Tick;
 
-/// A state of a [`Spheres`](crate::Spheres), for those who remember what they saw. It has no other meaning, and must not
-/// reach an outcome: which number a world has depends on how many were made before it.
+/// A version of a [`Spheres`](crate::Spheres). It must not reach a result: the number of a world depends on how many
+/// were made before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edition {
     /// No other world of this process has this number.
@@ -22,7 +22,7 @@ impl Edition {
     }
 
     /// Whether this is the same world in the next tick, and nothing was changed in the tick that is over after it was
-    /// looked at. Only then does [`Spheres::moved`](crate::Spheres::moved) name everybody who is elsewhere now.
+    /// looked at. Only then does [`Spheres::moved`](crate::Spheres::moved) name every object that moved since.
     #[must_use]
     pub fn is_next_after(self, earlier: Edition) -> bool {
         self.identity == earlier.identity && self.tick == earlier.tick.next() && self.tick_revision == earlier.revision
@@ -53,6 +53,6 @@ mod tests {
         world.move_to(slot, Vec3::X).unwrap();
         assert!(world.edition().is_of_the_same_tick_as(seen) && world.edition() != seen);
         world.end_tick();
-        assert!(!world.edition().is_next_after(seen), "nobody tells of a move after the look");
+        assert!(!world.edition().is_next_after(seen), "a move after the look is not reported");
     }
 }

@@ -8,7 +8,6 @@ use std::num::NonZeroU64;
 pub struct ObjectId(NonZeroU64);
 
 impl ObjectId {
-    /// The object with this number; zero names nobody.
     pub const fn new(number: u64) -> Option<ObjectId> {
         match NonZeroU64::new(number) {
             Some(number) => Some(ObjectId(number)),
@@ -16,7 +15,6 @@ impl ObjectId {
         }
     }
 
-    /// The number behind the name.
     pub const fn number(self) -> u64 {
         self.0.get()
     }
@@ -33,12 +31,10 @@ impl fmt::Display for ObjectId {
 pub struct NodeId(u64);
 
 impl NodeId {
-    /// The participant with this number.
     pub const fn new(number: u64) -> NodeId {
         NodeId(number)
     }
 
-    /// The number behind the name.
     pub const fn number(self) -> u64 {
         self.0
     }
@@ -52,26 +48,23 @@ impl fmt::Display for NodeId {
 
 /// A stable handle to a row of [`Spheres`](crate::Spheres) while its object lives.
 ///
-/// Rows are reused after a removal, and a slot does not say whose it was: kept for longer, it names whoever is there next.
-/// [`Spheres::was_taken_since`](crate::Spheres::was_taken_since) tells.
+/// Rows are reused after a removal: a slot that is kept for longer names the next object there.
+/// [`Spheres::was_taken_since`](crate::Spheres::was_taken_since) says whether that happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct Slot(u32);
 
 impl Slot {
-    /// The slot of this row.
     #[inline]
     pub const fn new(row: u32) -> Slot {
         Slot(row)
     }
 
-    /// The row, as an index into columns.
     #[inline]
     pub const fn row(self) -> usize {
         self.0 as usize
     }
 
-    /// The row, as it is stored.
     #[inline]
     pub const fn number(self) -> u32 {
         self.0
@@ -89,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zero_names_nobody() {
+    fn zero_is_no_name() {
         assert_eq!(ObjectId::new(0), None);
         assert_eq!(ObjectId::new(7).unwrap().number(), 7);
         assert_eq!(ObjectId::new(7).unwrap().to_string(), "object 7");

@@ -1,28 +1,6 @@
-//! What touches what.
+#![doc = include_str!("../README.md")]
 //!
-//! A virtual world asks one question for every object, every tick: which others does it touch? This crate answers it
-//! for spheres, exactly, for any motion and any mix of radii. It has no clock, no socket, no thread of its own and no
-//! random number without a seed: positions go in, pairs come out, and the same input gives the same output.
-//!
-//! ```
-//! use space::{BroadPhase, Kinesphere, Pair, Sphere, Spheres, Vec3};
-//!
-//! let mut spheres = Spheres::new();
-//! let ann = spheres.insert(Sphere::new(Vec3::new(0.0, 0.0, 0.0), 1.0))?;
-//! let bob = spheres.insert(Sphere::new(Vec3::new(1.5, 0.0, 0.0), 1.0))?;
-//! let cat = spheres.insert(Sphere::new(Vec3::new(9.0, 0.0, 0.0), 1.0))?;
-//!
-//! let mut broad_phase = Kinesphere::default();
-//! let mut pairs = Vec::new();
-//! broad_phase.pairs(&spheres, &mut pairs);
-//! assert_eq!(pairs, [Pair::new(ann, bob)]);
-//!
-//! spheres.end_tick();
-//! spheres.move_to(bob, Vec3::new(7.5, 0.0, 0.0))?;
-//! broad_phase.pairs(&spheres, &mut pairs);
-//! assert_eq!(pairs, [Pair::new(bob, cat)]);
-//! # Ok::<(), space::SpheresError>(())
-//! ```
+//! ## Map
 //!
 //! - [`Spheres`] holds the objects, column by column, and remembers what moved.
 //! - [`BroadPhase`] is the question; [`broad`] has one file per method, and [`Kinesphere`] is the one to use.
@@ -56,6 +34,7 @@ pub use buckets::Buckets;
 pub use edition::Edition;
 pub use id::{NodeId, ObjectId, Slot};
 pub use pair::{Pair, PairChanges};
+#[doc(hidden)] // A prefetch for our own crates, not a promise.
 pub use simd::fetch_ahead;
 pub use snap::{Grid, GridError, GridPoint, Turn};
 pub use sphere::Sphere;

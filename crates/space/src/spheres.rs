@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! - Rows come in blocks of [`Spheres::BLOCK`], so that a wide loop needs no tail.
-//! - A dead row has NaN for its centre: it overlaps nothing, whoever tests it.
+//! - A dead row has NaN for its centre, so it overlaps nothing.
 //! - A live row is finite and within [`Spheres::LIMIT`]; a change that would break this is refused and changes nothing.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,60 +40,40 @@ pub struct Spheres {
 /// The columns of [`Spheres`], one number per row, dead rows included.
 #[derive(Clone, Copy, Debug)]
 pub struct Columns<'a> {
-    /// Centres, first coordinate.
     pub x: &'a [f32],
-    /// Centres, second coordinate.
     pub y: &'a [f32],
-    /// Centres, third coordinate.
     pub z: &'a [f32],
-    /// Radii.
     pub radius: &'a [f32],
 }
 
 /// A number of a sphere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
-    /// The centre's first coordinate.
     X,
-    /// The centre's second coordinate.
     Y,
-    /// The centre's third coordinate.
     Z,
-    /// The radius.
     Radius,
 }
 
 /// Why a change to [`Spheres`] was refused. Nothing has changed then.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum SpheresError {
-    /// A coordinate or radius that no world can hold.
     #[error("{}: `{}` is {value}, expected {}", name(.slot), field.name(), field.expected())]
     OutOfRange {
         /// The object, or `None` for one about to be inserted.
         slot: Option<Slot>,
-        /// Which of its numbers.
         field: Field,
-        /// What was given.
         value: f32,
     },
     /// A slot that this world never handed out.
     #[error("{slot}: this world never had an object there")]
-    UnknownSlot {
-        /// The slot that was named.
-        slot: Slot,
-    },
+    UnknownSlot { slot: Slot },
     /// A slot whose object has been removed.
     #[error("{slot}: its object has been removed")]
-    Removed {
-        /// The slot that was named.
-        slot: Slot,
-    },
+    Removed { slot: Slot },
     /// More objects than a world can hold.
     #[error("{requested} objects requested, a world holds at most {}", Spheres::MAX_OBJECTS)]
-    TooMany {
-        /// How many there would have been.
-        requested: usize,
-    },
+    TooMany { requested: usize },
 }
 
 impl Spheres {
@@ -104,7 +84,6 @@ impl Spheres {
     /// No world has more objects than this: about 3 GB for them and their broad phase.
     pub const MAX_OBJECTS: usize = 1 << 24;
 
-    /// An empty world.
     pub fn new() -> Spheres {
         static WORLDS: AtomicU64 = AtomicU64::new(1);
         Spheres {
@@ -149,7 +128,6 @@ impl Spheres {
         Ok(slot)
     }
 
-    /// Removes an object and returns what it was.
     pub fn remove(&mut self, slot: Slot) -> Result<Sphere, SpheresError> {
         let sphere = self.get(slot)?;
         self.alive.remove(slot.row());
@@ -174,7 +152,6 @@ impl Spheres {
         Ok(())
     }
 
-    /// Gives an object another radius.
     pub fn resize(&mut self, slot: Slot, radius: f32) -> Result<(), SpheresError> {
         self.check_alive(slot)?;
         check_radius(Some(slot), radius)?;
@@ -192,17 +169,14 @@ impl Spheres {
         Ok(Sphere::new(Vec3::new(self.x[row], self.y[row], self.z[row]), self.radius[row]))
     }
 
-    /// Whether `slot` holds an object.
     pub fn is_alive(&self, slot: Slot) -> bool {
         self.alive.contains(slot.row())
     }
 
-    /// How many objects live.
     pub fn len(&self) -> usize {
         self.live
     }
 
-    /// Whether nobody lives here.
     pub fn is_empty(&self) -> bool {
         self.live == 0
     }
@@ -217,7 +191,6 @@ impl Spheres {
         Columns { x: &self.x, y: &self.y, z: &self.z, radius: &self.radius }
     }
 
-    /// The rows that hold an object.
     pub fn alive(&self) -> &Bits {
         &self.alive
     }
@@ -238,35 +211,36 @@ impl Spheres {
         &self.reshaped
     }
 
-    /// Whether somebody came to `slot` after the world was in this state. If it was anybody's then, it was another's than now:
-    /// what was known about it speaks of that one. A clone may be asked about a state of the original.
+    /// Whether `slot` was given to a new object after the version `seen`: what was known about the slot is then about
+    /// another object. A clone may be asked about a version of the original.
     ///
     /// ```
-    /// # use space::{Sphere, Spheres, Vec3};
+    /// # use kinesphere_space::{Sphere, Spheres, Vec3};
     /// let mut spheres = Spheres::new();
     /// let ann = spheres.insert(Sphere::new(Vec3::ZERO, 1.0))?;
     /// let seen = spheres.edition();
     /// spheres.remove(ann)?;
     /// let bob = spheres.insert(Sphere::new(Vec3::ONE, 1.0))?;
     /// assert!(bob == ann && spheres.was_taken_since(seen, ann));
-    /// # Ok::<(), space::SpheresError>(())
+    /// # Ok::<(), kinesphere_space::SpheresError>(())
     /// ```
     pub fn was_taken_since(&self, seen: Edition, slot: Slot) -> bool {
         self.arrivals.get(slot.row()).is_some_and(|&arrival| arrival > seen.revision)
     }
 
-    /// Whether anybody came after the world was in this state.
+    /// Whether any object was inserted after the version `seen`.
     pub fn has_arrivals_since(&self, seen: Edition) -> bool {
         self.last_arrival > seen.revision
     }
 
-    /// Whether somebody came to `slot` in this tick.
+    /// Whether `slot` was given to a new object in this tick.
     pub fn was_taken_in_this_tick(&self, slot: Slot) -> bool {
         self.arrivals.get(slot.row()).is_some_and(|&arrival| arrival > self.tick_revision)
     }
 
-    /// Which state of which world this is. Who trusts [`moved`](Spheres::moved) compares it with that of the last look, to
-    /// notice another world, a tick that was not seen, and changes that were made after the look in a tick that is over.
+    /// The version of this world. Compare it with the last one seen before relying on [`moved`](Spheres::moved): the
+    /// world may be another, a tick may be missing, and changes may have followed the last look within a tick that is
+    /// over.
     pub fn edition(&self) -> Edition {
         let Spheres { identity, tick, revision, tick_revision, .. } = *self;
         Edition { identity, tick, revision, tick_revision }
@@ -277,22 +251,13 @@ impl Spheres {
         self.tick
     }
 
-    /// Ends the tick: from here on, `moved` and `reshaped` speak of the next one. Whoever owns the world calls this
-    /// once per tick, after everybody has read the changes. In a world whose ticks never end, the list of changes only grows.
+    /// Ends the tick and clears `moved` and `reshaped`. The owner of the world calls this once per tick, after all
+    /// readers of the changes. Without it the list of changes only grows.
     pub fn end_tick(&mut self) {
         self.moved.clear();
         self.reshaped.clear();
         self.tick_revision = self.revision;
         self.tick = self.tick.next();
-    }
-
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        4 * (self.x.capacity() + self.y.capacity() + self.z.capacity() + self.radius.capacity() + self.free.capacity())
-            + self.alive.bytes()
-            + self.moved.bytes()
-            + self.reshaped.capacity() * size_of::<Slot>()
-            + self.arrivals.capacity() * size_of::<u64>()
     }
 
     fn add_block(&mut self) {
@@ -504,8 +469,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is asked of it, a world never panics, counts right, and holds only numbers it promised to hold; and what it
-        /// refuses changes nothing.
+        /// A world never panics, counts right, and holds only numbers in range; a refused change changes nothing.
         #[test]
         fn no_input_breaks_a_world(changes in prop::collection::vec(any_change(), 0..200)) {
             let mut spheres = Spheres::new();

@@ -1,11 +1,11 @@
-//! Objects of any speed and size among any number that stand: everybody is followed at a pace of its own, some look around
-//! together and some alone, and what is found is what brute force finds, tick after tick.
+//! Objects of any speed and size among any number that stand, searched together or one by one: what is found is what
+//! brute force finds, tick after tick.
 //!
 //! A failure prints the seed and the tick; a world depends on nothing else.
 
-use space::broad::BruteForce;
-use space::workload::Random;
-use space::{BroadPhase, Kinesphere, Pair, Slot, Sphere, Spheres, Vec3};
+use kinesphere_space::broad::BruteForce;
+use kinesphere_space::workload::Random;
+use kinesphere_space::{BroadPhase, Kinesphere, Pair, Slot, Sphere, Spheres, Vec3};
 
 /// Spheres that go straight on and are reflected by the walls of a room.
 struct Room {
@@ -17,8 +17,8 @@ struct Room {
 }
 
 impl Room {
-    /// A room anywhere, with a crowd of up to so many. Most of the crowd stands or walks; one in a few is up to a thousand times
-    /// as fast, or fifty times as large.
+    /// A room anywhere, with up to `crowd` objects. Most of the crowd stands or walks; one in a few is up to a
+    /// thousand times as fast, or fifty times as large.
     fn new(seed: u64, crowd: u32) -> Room {
         let mut random = Random::new(seed);
         let objects = random.whole(crowd / 4, crowd);
@@ -45,7 +45,7 @@ impl Room {
         let Room { low, side, spheres, velocities, random } = self;
         spheres.end_tick();
         for (row, velocity) in velocities.iter_mut().enumerate() {
-            // Now and then somebody turns, stops or starts.
+            // Now and then an object turns, stops or starts.
             if random.whole(0, 500) == 0 {
                 *velocity = random.direction() * [velocity.length(), 0.0, 0.3][random.whole(0, 3) as usize];
             }
@@ -79,6 +79,7 @@ fn any_mix_of_paces_is_exact() {
             let missing: Vec<_> = expected.iter().filter(|pair| found.binary_search(pair).is_err()).collect();
             assert!(missing.is_empty(), "seed {seed}, tick {tick}: {missing:?} are missing");
             assert_eq!(found, expected, "seed {seed}, tick {tick}");
+            kinesphere.assert_well_formed(&room.spheres);
             followed += u32::from(kinesphere.is_following());
             room.step();
         }

@@ -6,8 +6,8 @@
 
 mod agreement;
 
-use space::broad::{GridSweepAndPrune, Octree, PlainGrid, SweepAndPrune, SweepOneAxis, UniformGrid};
-use space::{BroadPhase, Kinesphere, Vec3};
+use kinesphere_space::broad::{GridSweepAndPrune, Octree, PlainGrid, SweepAndPrune, SweepOneAxis, UniformGrid};
+use kinesphere_space::{BroadPhase, Kinesphere, Vec3};
 
 /// Everything that claims to be a broad phase. A new method is one more line.
 fn methods() -> Vec<(&'static str, Box<dyn BroadPhase>)> {

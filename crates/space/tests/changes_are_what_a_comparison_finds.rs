@@ -1,14 +1,14 @@
-//! What began and what ended is what comparing the pairs of two ticks finds, whatever the method does to find them: while
-//! it follows courses, while it does not, and when it changes its mind.
+//! What began and what ended is what comparing the pairs of two ticks finds, whatever the method does to find them:
+//! while it has flight plans, while it has none, and when it changes its mind.
 //!
-//! One thing lists do not show: where a slot changed hands, pairs of the same two slots ended and began. Who looks again in
-//! the same tick is not told so again.
+//! One thing lists do not show: where a slot was handed on, pairs of the same two slots ended and began. A second look
+//! in the same tick does not tell so again.
 
 mod scenes;
 
+use kinesphere_space::workload::{Motion, Settings, Workload};
+use kinesphere_space::{BroadPhase, Kinesphere, Pair, PairChanges, Sphere, Spheres, Vec3};
 use scenes::SCENES;
-use space::workload::{Motion, Settings, Workload};
-use space::{BroadPhase, Kinesphere, Pair, PairChanges, Sphere, Spheres, Vec3};
 
 /// The method's own account beside a comparison.
 struct Accounts {
@@ -122,9 +122,10 @@ fn in_every_workload() {
     }
 }
 
-/// Whoever asks for the pairs is told which slots changed hands since it asked last, however often the world was taken in meanwhile.
+/// A question for the pairs tells which slots were handed on since the last one, however often the world was taken
+/// in meanwhile.
 #[test]
-fn when_a_slot_changes_hands_and_nobody_asks() {
+fn when_a_slot_is_handed_on_between_questions() {
     for is_eager in [false, true] {
         let mut spheres = Spheres::new();
         let slots = [0.0, 1.0, 40.0].map(|x| spheres.insert(Sphere::new(Vec3::new(x, 0.0, 0.0), 1.0)).unwrap());
@@ -150,9 +151,10 @@ fn when_a_slot_changes_hands_and_nobody_asks() {
     }
 }
 
-/// A slot may be left in one tick and taken in the next one; that nobody asked in between makes it no less another's.
+/// A slot may be left in one tick and taken in the next one; that there was no question in between makes it no less
+/// another's.
 #[test]
-fn when_a_slot_is_left_and_taken_later_and_nobody_asks() {
+fn when_a_slot_is_left_and_taken_later_between_questions() {
     for (is_eager, is_updated) in [(false, false), (false, true), (true, false), (true, true)] {
         let mut spheres = Spheres::new();
         let slots = [0.0, 1.0, 40.0].map(|x| spheres.insert(Sphere::new(Vec3::new(x, 0.0, 0.0), 1.0)).unwrap());

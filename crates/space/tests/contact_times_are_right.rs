@@ -1,11 +1,11 @@
 //! Contact times: symmetric, invariant, reversible, and equal to what 80 digits give.
 
 use dashu_float::{FBig, round::mode::HalfEven};
+use kinesphere_space::DVec3;
+use kinesphere_space::impact::accelerated;
+use kinesphere_space::impact::{Ballistic, Impact, spheres};
+use kinesphere_space::workload::Random;
 use proptest::prelude::*;
-use space::DVec3;
-use space::impact::accelerated;
-use space::impact::{Ballistic, Impact, spheres};
-use space::workload::Random;
 
 /// 270 bits: more than 80 decimal digits.
 type Real = FBig<HalfEven, 2>;
@@ -135,7 +135,7 @@ proptest! {
         prop_assume!(v.length() > 0.01 && is_clear(d, v, r));
         let moved = (b + by) - (a + by);
         prop_assert!(is_close(spheres::passage(d, v, r), spheres::passage(moved, v, r)));
-        let rotation = space::DQuat::from_axis_angle(turn.normalize_or(DVec3::X), turn.length());
+        let rotation = kinesphere_space::DQuat::from_axis_angle(turn.normalize_or(DVec3::X), turn.length());
         let (turned, velocity) = (rotation * d, rotation * v);
         prop_assert!(is_close(spheres::passage(d, v, r), spheres::passage(turned, velocity, r)));
     }

@@ -5,10 +5,10 @@
 
 mod scenes;
 
+use kinesphere_space::broad::{BruteForce, PlainGrid};
+use kinesphere_space::workload::{Motion, Settings, Workload};
+use kinesphere_space::{BroadPhase, Kinesphere, Pair, Sphere, Spheres};
 use scenes::{SCENES, Scene, World};
-use space::broad::{BruteForce, PlainGrid};
-use space::workload::{Motion, Settings, Workload};
-use space::{BroadPhase, Kinesphere, Pair, Sphere, Spheres};
 
 const TICKS: u64 = 400;
 
@@ -36,6 +36,7 @@ impl Contest {
 
     fn check(&mut self, spheres: &Spheres) -> Result<(), String> {
         self.kinesphere.pairs(spheres, &mut self.found);
+        self.kinesphere.assert_well_formed(spheres);
         self.compare(spheres)
     }
 
@@ -63,14 +64,14 @@ impl Contest {
         ))
     }
 
-    /// Whether courses were followed for at least this share of the ticks.
+    /// Whether flight plans were followed for at least this share of the ticks.
     fn expect_followed(&self, percent: usize) -> Result<(), String> {
         let followed = 100 * self.followed / self.ticks;
         if followed >= percent { Ok(()) } else { Err(format!("{followed} % followed, expected {percent} %")) }
     }
 }
 
-/// Plays all scenes with so many seeds; says which went wrong, and how.
+/// Plays all scenes with `seeds` seeds; says which went wrong, and how.
 fn in_scenes(seeds: u64, play: impl Fn(&Scene, World, &mut Contest) -> Result<(), String>) {
     let mut faults = Vec::new();
     for scene in &SCENES {
@@ -191,9 +192,9 @@ fn in_every_workload() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Whoever updates and does not ask for the pairs gets all of them when asked again.
+/// After updates without a question, the next question gets all pairs.
 #[test]
-fn when_nobody_asked_for_a_while() {
+fn when_there_was_no_question_for_a_while() {
     in_scenes(1, |scene, mut world, contest| {
         for tick in 0..250 {
             if tick % 40 != 39 {
@@ -214,7 +215,7 @@ fn when_nobody_asked_for_a_while() {
     });
 }
 
-/// Courses are counted modulo 256: so many in one tick bring no old meeting back to life.
+/// Versions are counted modulo 256: hundreds in one tick bring no old encounter back to life.
 #[test]
 fn when_a_tick_is_asked_about_hundreds_of_times() {
     let mut world = SCENES[0].play(7);
@@ -233,8 +234,8 @@ fn when_a_tick_is_asked_about_hundreds_of_times() {
     }
 }
 
-/// A slot that goes from one to the next hundreds of times in a tick has one course in the end: meetings of the first one
-/// are nobody's, however many came in between.
+/// A slot that is handed on hundreds of times in a tick has one flight plan in the end: encounters of its first object
+/// are void, however many objects came in between.
 #[test]
 fn when_a_slot_is_handed_on_hundreds_of_times() {
     let mut world = SCENES[0].play(7);

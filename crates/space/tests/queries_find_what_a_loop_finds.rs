@@ -5,12 +5,12 @@
 
 mod scenes;
 
+use kinesphere_space::broad::Finder;
+use kinesphere_space::broad::query::{Hit, Neighbour};
+use kinesphere_space::impact::spheres::contact;
+use kinesphere_space::workload::Random;
+use kinesphere_space::{Slot, Sphere, Spheres, Vec3};
 use scenes::SCENES;
-use space::broad::Finder;
-use space::broad::query::{Hit, Neighbour};
-use space::impact::spheres::contact;
-use space::workload::Random;
-use space::{Slot, Sphere, Spheres, Vec3};
 
 fn all(spheres: &Spheres) -> impl Iterator<Item = (Slot, Sphere)> + '_ {
     spheres.slots().map(|slot| (slot, spheres.get(slot).unwrap()))
@@ -153,7 +153,7 @@ fn in_random_worlds() {
                     }
                 }
                 check(&format!("{name}, seed {seed}, tick {tick}"), &mut finder, &spheres, &mut random);
-                // A second look at the same tick, a tick that nobody looked at, another world in between.
+                // A second query in the same tick, a tick without a query, another world in between.
                 match random.whole(0, 4) {
                     0 => {
                         spheres.insert(make(&mut random)).unwrap();
@@ -189,7 +189,7 @@ fn in_moving_scenes() {
     assert!(found > 10_000, "only {found} objects were found");
 }
 
-/// What cannot be asked is answered with nobody, and nothing panics.
+/// Invalid queries find nothing, and nothing panics.
 #[test]
 fn nonsense_finds_nobody() {
     let mut spheres = Spheres::new();

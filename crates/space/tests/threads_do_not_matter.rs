@@ -2,12 +2,12 @@
 
 mod scenes;
 
+use kinesphere_space::workload::{Motion, Settings, Workload};
+use kinesphere_space::{BroadPhase, Kinesphere, Pair, Spheres, Work};
 use rayon::ThreadPool;
 use scenes::SCENES;
-use space::workload::{Motion, Settings, Workload};
-use space::{BroadPhase, Kinesphere, Pair, Spheres, Work};
 
-/// The method with so many threads, in a pool of its own.
+/// The method with `threads` threads, in a pool of its own.
 struct Team {
     pool: ThreadPool,
     kinesphere: Kinesphere,
@@ -34,7 +34,7 @@ fn check(teams: &mut [Team], spheres: &Spheres, circumstances: &str) {
     let (one, others) = teams.split_first().unwrap();
     for (other, work) in others.iter().zip(&works[1..]) {
         let threads = other.pool.current_num_threads();
-        // Not `assert_eq`: nobody wants to read thousands of pairs.
+        // Not `assert_eq`, which would print thousands of pairs.
         assert!(one.pairs == other.pairs, "{circumstances}: pairs differ between one thread and {threads}");
         assert!(one.kinesphere.began() == other.kinesphere.began(), "{circumstances}: {threads} threads, began");
         assert!(one.kinesphere.ended() == other.kinesphere.ended(), "{circumstances}: {threads} threads, ended");
@@ -59,7 +59,7 @@ fn in_every_workload() {
     }
 }
 
-/// Large enough that meetings are kept in several shares, and tiles cut into several pieces.
+/// Large enough for several schedules, and for tiles that are cut into several slices.
 #[test]
 fn in_a_large_world() {
     let settings = Settings { objects: 70_000, seed: 6, ..Settings::default() };
@@ -72,7 +72,7 @@ fn in_a_large_world() {
     assert!(teams.iter().all(|team| team.kinesphere.is_following()));
 }
 
-/// Long enough that courses are given up in some, and begin again little by little.
+/// Long enough that flight plans are given up in some, and begin again.
 #[test]
 fn in_every_scene() {
     let mut began_late = 0;
@@ -87,5 +87,5 @@ fn in_every_scene() {
             scene.step(&mut world);
         }
     }
-    assert!(began_late > 5, "courses began late only {began_late} times, too seldom to test it");
+    assert!(began_late > 5, "flight plans began late only {began_late} times, too seldom to test it");
 }

@@ -30,7 +30,8 @@ impl<'a> BitWriter<'a> {
         self.count -= 8 * whole as u32;
     }
 
-    /// Appends a number of at least one in Elias's gamma code: zeros for the bits after the first, a one, and those bits.
+    /// Appends a number of at least one in Elias's gamma code: zeros for the bits after the first, a one, and those
+    /// bits.
     pub fn push_gamma(&mut self, number: u32) {
         let number = u64::from(number.max(1));
         let more = 63 - number.leading_zeros();

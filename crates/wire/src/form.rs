@@ -1,8 +1,8 @@
 //! Clocks of objects that deform: a flag in the wind, for example.
 //!
-//! A form is a function of the object's own clock and the world's description. The clock runs with the world's ticks and
-//! stands still while something is in the way. It is told when a client first hears of the object and when the clock
-//! has fallen behind.
+//! A form is a function of the object's own clock and the world's description. The clock runs with the world's ticks
+//! and stands still while something is in the way. It is told when a client first hears of the object and when the
+//! clock has fallen behind.
 
 use serde::Serialize;
 use space::bytes::{Malformed, Reader, Writer};
@@ -19,7 +19,7 @@ const FORM_BYTES_MIN: usize = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct FormClock {
     pub handle: Handle,
-    /// In ticks.
+    /// The number of ticks that it has run.
     pub clock: u64,
 }
 

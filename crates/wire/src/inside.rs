@@ -1,5 +1,5 @@
-//! The inside of the engine, for operators: groups of users who hear each other, cells of the ground, and the hearings of
-//! one object.
+//! The state of the engine for operators: groups of users that hear each other, cells of the ground, and the hearings
+//! of an object.
 //!
 //! Every message has the whole count and a list of bounded length, so that watching a crowd of a hundred thousand costs
 //! no more than watching a thousand.

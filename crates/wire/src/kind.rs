@@ -1,5 +1,6 @@
-//! The first byte of each message. Those of clients are below 0x40, of servers below 0x80, of peers below 0xa0, and those
-//! of the nodes of a cluster follow. The enums of messages ([`ToServer`](crate::ToServer) and its like) say what each means.
+//! The first byte of each message. Those of clients are below 0x40, of servers below 0x80, of peers below 0xa0, and
+//! those of the nodes of a cluster follow. The enums of messages ([`ToServer`](crate::ToServer) and its like) say what
+//! each means.
 #![allow(missing_docs)]
 
 macro_rules! kinds {

@@ -1,26 +1,14 @@
-//! The messages of Kinesphere, byte by byte.
+#![doc = include_str!("../README.md")]
 //!
-//! The first byte of a message names its kind; the fields follow, compact, and simple enough that a decoder takes an
-//! afternoon. `docs/protocol.md` has the bytes of each. There is no socket and no world here: values become bytes, and
-//! bytes become values.
-//!
-//! ```
-//! use wire::{ToServer, VERSION, Hello};
-//!
-//! let hello = ToServer::Hello(Hello { version: VERSION, nickname: "Ann".into(), ..Hello::default() });
-//! let bytes = hello.encode();
-//! assert_eq!(bytes[0], wire::kind::HELLO);
-//! assert_eq!(ToServer::decode(&bytes)?, hello);
-//! assert!(ToServer::decode(&bytes[..3]).is_err());
-//! # Ok::<(), wire::DecodeError>(())
-//! ```
+//! ## Map
 //!
 //! - Input is not trusted: any bytes decode to a message or to a [`DecodeError`]. Nothing panics, and memory is bounded
 //!   by the number of bytes that came.
 //! - A message has one encoding and `decode` refuses every other, so that equal messages are equal bytes.
 //! - Poses are whole [steps](space::snap) of the world's grid: the receiver gets the settled pose to the bit.
 //! - [`ToServer`] and [`ToClient`] are between a client and a server, [`operator`] has messages for operators.
-//! - [`peer`] has messages between peers, in a world without a server; [`cluster`] those between servers that share one.
+//! - [`peer`] has messages between peers, in a world without a server; [`cluster`] those between servers that share
+//!   one.
 //! - A [`state`] datagram has at most [`DATAGRAM_MAX`] bytes and is complete in itself.
 
 #![forbid(unsafe_code)]
@@ -43,6 +31,9 @@ pub mod shape;
 pub mod state;
 mod to_client;
 mod to_server;
+
+/// What the API takes and returns.
+pub use space;
 
 pub use cluster::ToNode;
 pub use codec::DecodeError;

@@ -119,17 +119,15 @@ pub enum ToOperator {
     Watched(Watched),
     /// The operator may not watch, or not any longer, or what it asked for is not available.
     Refused(Refused),
-    /// Fixed objects.
     Scene(Scene),
     /// Descriptions of movable objects.
     Known(Vec<Known>),
-    /// Positions.
     View(WorldView),
     /// The end of the stored ticks that were asked for.
-    Played { to: u64 },
-    /// Groups of objects that hear each other.
+    Played {
+        to: u64,
+    },
     Groups(Groups),
-    /// Cells of the ground.
     Cells(OccupiedCells),
     /// The hearings of the object that was asked for.
     Hearing(Hearing),

@@ -1,4 +1,4 @@
-//! The fixed objects of a world, told once: a client sweeps its own avatar against them without waiting for the server.
+//! The fixed objects of a world, sent once: a client predicts the collisions of its own avatar with them.
 
 use crate::pose;
 use crate::shape::CollisionShape;

@@ -218,7 +218,7 @@ pub enum CloseReason {
 }
 
 impl CloseReason {
-    pub const ALL: [CloseReason; 15] = [
+    const ALL: [CloseReason; 15] = [
         CloseReason::Version,
         CloseReason::Nickname,
         CloseReason::NicknameTaken,
@@ -235,10 +235,6 @@ impl CloseReason {
         CloseReason::Stopping,
         CloseReason::Left,
     ];
-
-    pub const fn number(self) -> u8 {
-        self as u8
-    }
 }
 
 /// A refusal, or the end of a session.
@@ -246,23 +242,22 @@ impl CloseReason {
 pub struct Refused {
     /// The version that the server speaks.
     pub version: u16,
-    /// For programs.
     pub reason: CloseReason,
-    /// For people: why, and what to do about it.
+    /// An explanation for people, with a way out.
     pub sentence: String,
 }
 
 impl Refused {
     pub(crate) fn write(&self, writer: &mut Writer<'_>) {
         writer.u16(self.version);
-        writer.u8(self.reason.number());
+        writer.u8(self.reason as u8);
         writer.text(&self.sentence, SENTENCE_MAX);
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Refused, Malformed> {
         let version = reader.u16("version")?;
         let number = reader.u8("reason")?;
-        let reason = CloseReason::ALL.into_iter().find(|reason| reason.number() == number);
+        let reason = CloseReason::ALL.into_iter().find(|&reason| reason as u8 == number);
         let reason = reason.ok_or_else(|| reader.refuse("reason"))?;
         Ok(Refused { version, reason, sentence: reader.text(SENTENCE_MAX, "sentence")?.to_owned() })
     }
@@ -308,13 +303,14 @@ pub struct Entered {
 /// A handle, a name, a kind, no nickname, a sphere, a place, no turn, and no motion.
 const ENTERED_BYTES_MIN: usize = 1 + 1 + 1 + 1 + 5 + 3 + 1 + 3;
 
-/// The objects that entered the client's aura and those that left it. The client's move datagrams acknowledge the number
-/// of the last roster.
+/// The objects that entered the client's aura and those that left it. The client's move datagrams acknowledge the
+/// number of the last roster.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Roster {
     /// Counts up from 1, in 16 bits.
     pub number: u16,
-    /// The low 32 bits of the tick of this change. In state datagrams of earlier ticks these handles mean other objects.
+    /// The low 32 bits of the tick of this change. In state datagrams of earlier ticks these handles mean other
+    /// objects.
     pub tick: u32,
     pub left: Vec<Handle>,
     pub entered: Vec<Entered>,

@@ -1,4 +1,4 @@
-//! Collision shapes.
+//! The collision shapes of objects.
 
 use serde::Serialize;
 use space::Vec3;

@@ -23,7 +23,6 @@ pub enum ToClient {
     Welcome(Welcome),
     /// Refuses the client.
     Refused(Refused),
-    /// Fixed objects.
     Scene(Scene),
     /// Objects that entered the client's aura, and those that left it.
     Roster(Roster),
@@ -44,9 +43,13 @@ pub enum ToClient {
     /// Ends the session.
     Closed(Refused),
     /// Another server has the client's avatar: connect there, as in `http://localhost:7777`, and take up the session.
-    Redirect { address: String },
+    Redirect {
+        address: String,
+    },
     /// The servers of this world: if one is silent, try another.
-    Servers { addresses: Vec<String> },
+    Servers {
+        addresses: Vec<String>,
+    },
     /// Positions of objects; a datagram.
     State(State),
     /// The time; a datagram.

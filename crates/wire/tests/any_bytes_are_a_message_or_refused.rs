@@ -1,5 +1,5 @@
-//! Any bytes: no panic, one encoding per message, and memory bounded by the number of bytes. The corpus of the fuzz target
-//! is replayed, then random bytes are tried.
+//! Any bytes: no panic, one encoding per message, and memory bounded by the number of bytes. Replays the corpus of the
+//! fuzz target, then tries random bytes.
 #![allow(clippy::disallowed_methods, reason = "the corpus is files")]
 
 mod messages;
@@ -7,17 +7,17 @@ mod messages;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
+use kinesphere_wire::operator::{FromOperator, ToOperator};
+use kinesphere_wire::{DecodeError, ToClient, ToNode, ToPeer, ToServer};
 use proptest::prelude::*;
-use wire::operator::{FromOperator, ToOperator};
-use wire::{DecodeError, ToClient, ToNode, ToPeer, ToServer};
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/decode");
 
-/// The most bytes of memory per byte of a message: a handle takes one byte on the wire and two in memory, a body seven
-/// and forty.
+/// The most bytes of memory per byte of a message: a handle takes one byte on the wire and two in memory, a body takes
+/// seven and forty.
 const MEMORY_PER_BYTE: u64 = 16;
 
-/// Whether these bytes are a message of any family. Each family must obey the rules for all bytes.
+/// Whether these bytes are a message of any family. Each family must follow the rules for all bytes.
 fn is_a_message(bytes: &[u8]) -> bool {
     let families = [
         is_read(bytes, ToServer::decode, ToServer::encode),
@@ -65,7 +65,7 @@ fn kinds() -> BTreeSet<u8> {
 #[test]
 fn the_corpus_is_replayed() {
     // Headings are worked out once, at their first use.
-    wire::pose::heading(1);
+    kinesphere_wire::pose::heading(1);
     let mut missing = kinds();
     for entry in std::fs::read_dir(CORPUS).expect("the corpus is in fuzz/corpus/decode") {
         let bytes = std::fs::read(entry.unwrap().path()).unwrap();
@@ -78,11 +78,11 @@ fn the_corpus_is_replayed() {
 
 #[test]
 fn no_message_can_be_cut_short_or_go_on() {
-    wire::pose::heading(1);
+    kinesphere_wire::pose::heading(1);
     for bytes in samples() {
         assert!(is_a_message(&bytes), "{bytes:x?}");
-        // The bodies of a state are not counted: they go on to the end of the datagram, which arrives whole or not at all.
-        let is_uncounted = bytes[0] == wire::kind::STATE;
+        // The bodies of a state have no count: they go on to the end of the datagram.
+        let is_uncounted = bytes[0] == kinesphere_wire::kind::STATE;
         for end in 0..bytes.len() {
             let is_read = is_a_message(&bytes[..end]);
             assert!(!is_read || is_uncounted, "{bytes:x?}, and only {end} of them");
@@ -98,8 +98,11 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
 
     #[test]
-    fn random_bytes_obey(mut bytes in prop::collection::vec(any::<u8>(), 1..300), known in any::<prop::sample::Index>()) {
-        wire::pose::heading(1);
+    fn random_bytes_obey(
+        mut bytes in prop::collection::vec(any::<u8>(), 1..300),
+        known in any::<prop::sample::Index>(),
+    ) {
+        kinesphere_wire::pose::heading(1);
         is_a_message(&bytes);
         let kinds: Vec<u8> = kinds().into_iter().collect();
         bytes[0] = kinds[known.index(kinds.len())];
@@ -112,7 +115,7 @@ proptest! {
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
         end in any::<prop::sample::Index>(),
     ) {
-        wire::pose::heading(1);
+        kinesphere_wire::pose::heading(1);
         let samples = samples();
         let mut bytes = samples[which.index(samples.len())].clone();
         for (at, byte) in damage {

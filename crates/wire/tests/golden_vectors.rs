@@ -1,4 +1,4 @@
-//! Yesterday's bytes mean today what they meant yesterday. `vectors/messages.json` is read here and by the page's tests.
+//! Messages have the bytes of earlier releases. `vectors/messages.json` is read here and by the page's tests.
 //!
 //! A change of the protocol shows here first. If it is meant: raise `VERSION`, and write the vectors again with
 //! `KINESPHERE_WRITE_VECTORS=1 cargo test -p kinesphere-wire --test golden_vectors -- --test-threads 1`.
@@ -8,13 +8,13 @@ mod messages;
 
 use std::fmt::Debug;
 
+use kinesphere_wire::cluster::CLUSTER_VERSION;
+use kinesphere_wire::operator::{FromOperator, OPERATOR_VERSION, ToOperator};
+use kinesphere_wire::peer::PEER_VERSION;
+use kinesphere_wire::{DecodeError, ToClient, ToNode, ToPeer, ToServer, VERSION};
 use serde::Serialize;
 use serde_json::{Value, json};
 use space::bytes::{from_hex, to_hex};
-use wire::cluster::CLUSTER_VERSION;
-use wire::operator::{FromOperator, OPERATOR_VERSION, ToOperator};
-use wire::peer::PEER_VERSION;
-use wire::{DecodeError, ToClient, ToNode, ToPeer, ToServer, VERSION};
 
 /// One family of messages as vectors; each vector is also decoded.
 fn vectors<M: Serialize + Debug>(
@@ -48,7 +48,7 @@ fn assert_held(file: &str, vectors: &Value) {
 
 #[test]
 fn messages_of_clients_servers_and_operators_are_the_bytes_of_the_vectors() {
-    let headings: Vec<u64> = (0..=255).map(|part| wire::pose::heading(part).bits()).collect();
+    let headings: Vec<u64> = (0..=255).map(|part| kinesphere_wire::pose::heading(part).bits()).collect();
     assert_held(
         "messages.json",
         &json!({

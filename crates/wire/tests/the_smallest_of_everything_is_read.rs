@@ -1,18 +1,18 @@
-//! A list's count is checked against the bytes that follow before memory is reserved. The least size of an item holds for
-//! every item: a list of nothing but the smallest is read as it was written.
+//! The count of a list is checked against the bytes that follow, by the least size of an item. A list of the smallest
+//! items shows that no item is smaller.
 
-use space::{GridPoint, ObjectId, Turn};
-use wire::cluster::{
+use kinesphere_wire::cluster::{
     Answer, Ask, Batch, Beat, Declared, Granted, GuestPose, Introduced, Member, Named, Piece, Plan, ReplicaEntry,
     Replicate, SpaceCut, StandingSolid,
 };
-use wire::form::{FormClock, Forms};
-use wire::inside::{Group, Groups, Hearing, OccupiedCells};
-use wire::operator::{Borders, Known, NodeRegion, ToOperator, WorldView};
-use wire::peer::{MotionUpdate, Owns, Report, StateDigest, ToPeer, Watch};
-use wire::scene::{FixedObject, Scene};
-use wire::session::{Entered, EnteredKind, Roster};
-use wire::{CollisionShape, Handle, ToClient, ToNode};
+use kinesphere_wire::form::{FormClock, Forms};
+use kinesphere_wire::inside::{Group, Groups, Hearing, OccupiedCells};
+use kinesphere_wire::operator::{Borders, Known, NodeRegion, ToOperator, WorldView};
+use kinesphere_wire::peer::{MotionUpdate, Owns, Report, StateDigest, ToPeer, Watch};
+use kinesphere_wire::scene::{FixedObject, Scene};
+use kinesphere_wire::session::{Entered, EnteredKind, Roster};
+use kinesphere_wire::{CollisionShape, Handle, ToClient, ToNode};
+use space::{GridPoint, ObjectId, Turn};
 
 const ORIGIN: GridPoint = GridPoint::new(0, 0, 0);
 const POINT: CollisionShape = CollisionShape::Sphere { radius: 0.0 };
@@ -21,7 +21,7 @@ fn object(number: u64) -> ObjectId {
     ObjectId::new(number).unwrap()
 }
 
-/// One item, and so many that the rest of the message cannot make up for what one lacks.
+/// One item, and enough that the rest of the message cannot make up for a missing byte in each.
 const COUNTS: [usize; 2] = [1, 50];
 
 #[test]

@@ -1,9 +1,9 @@
 //! A settled pose survives the wire to the bit, at any distance from its listener; the error of motion is bounded.
 
+use kinesphere_wire::state::{Body, Head, MOTION_MAX, MOTION_UNIT, Own, State};
+use kinesphere_wire::{DATAGRAM_MAX, Handle, ToClient};
 use proptest::prelude::*;
 use space::{GridPoint, Quat, Turn};
-use wire::state::{Body, Head, MOTION_MAX, MOTION_UNIT, Own, State};
-use wire::{DATAGRAM_MAX, Handle, ToClient};
 
 const EDGE: i32 = 8_388_608;
 
@@ -19,7 +19,7 @@ fn points() -> impl Strategy<Value = GridPoint> {
 fn turns() -> impl Strategy<Value = Turn> {
     prop_oneof![
         Just(Turn::IDENTITY),
-        any::<u8>().prop_map(wire::pose::heading),
+        any::<u8>().prop_map(kinesphere_wire::pose::heading),
         (-10f32..10.0).prop_map(Turn::upright),
         prop::array::uniform4(-1f32..1.0).prop_map(|numbers| Turn::nearest(Quat::from_array(numbers))),
     ]
@@ -61,7 +61,7 @@ proptest! {
 
 #[test]
 fn a_crowd_costs_less_than_ten_bytes_each() {
-    // Thirty walkers around a listener, all moving, each turned its own way: the share of the head included.
+    // Thirty walkers around a listener, all moving and turned differently: the share of the head included.
     let own = Some(Own { acknowledged: 1_000, velocity: [512, 0, 100], is_grounded: true });
     let head = Head { tick: 100_000, anchor: GridPoint::new(60_000, 922, -60_000), own };
     let walker = |number: u16| {
@@ -69,7 +69,12 @@ fn a_crowd_costs_less_than_ten_bytes_each() {
         let place = GridPoint::new(60_000 - away, 922, -60_000 + away);
         (
             Handle(number),
-            Body { place, turn: wire::pose::heading(3 + number as u8 * 7), motion: [17, 0, -12], is_elsewhere: false },
+            Body {
+                place,
+                turn: kinesphere_wire::pose::heading(3 + number as u8 * 7),
+                motion: [17, 0, -12],
+                is_elsewhere: false,
+            },
         )
     };
     let state = State { head, bodies: (0..30).map(walker).collect() };

@@ -1,9 +1,9 @@
 //! The border of a world that is a part of a larger one, whose space several nodes share.
 //!
-//! One node decides about each point of space. An object reaches into the space of another node only within *rooms* that
-//! this node has granted to it. An object of another node that reaches in here is a *guest*, and its rooms are closed to
-//! the objects of this node. So if two solids shared a point, one node would have decided about both, and it keeps them
-//! apart: nothing overlaps, whatever node owns it.
+//! One node decides about each point of space. An object reaches into the space of another node only within *rooms*
+//! that this node has granted to it. An object of another node that reaches in here is a *guest*, and its rooms are
+//! closed to the objects of this node. So if two solids shared a point, one node would have decided about both, and it
+//! keeps them apart: nothing overlaps, whatever node owns it.
 //!
 //! To settling, a border is walls and obstacles. An object whose place is in no room stays there.
 
@@ -85,8 +85,8 @@ impl Border {
         !self.home.iter().any(|home| home.contains(reach)) || self.guests.iter().any(|guest| guest.meets(reach))
     }
 
-    /// For each box of home, a large part of it that no guest reaches into. Motions within need no test with the border;
-    /// guests are near borders, so that this holds for most.
+    /// For each box of home, a large part of it that no guest reaches into. Motions within need no test with the
+    /// border; guests are near borders, so that this holds for most.
     pub(crate) fn calm(&self) -> Vec<GridBox> {
         let spare = |calm: GridBox, guest: &Guest| {
             if guest.rooms.is_empty() {

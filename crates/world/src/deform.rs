@@ -1,8 +1,8 @@
 //! Meshes that deform, as a flag in the wind. The spheres of their sphere-trees are refitted in every tick.
 //!
-//! A form is a function of the object's own clock, as a route is. Before the motions of a tick, each object takes its next
-//! form if nothing is in the way of that form and of the change to it; else it waits, and its clock with it. So movers
-//! meet a shape that stands still, and the proof against overlaps stays the same.
+//! A form is a function of the object's own clock, as a route is. Before the motions of a tick, each object takes its
+//! next form if nothing is in the way of that form and of the change to it; else it waits, and its clock with it. So
+//! movers meet a shape that stands still, and the proof against overlaps stays the same.
 
 use std::sync::Arc;
 

@@ -2,7 +2,8 @@
 
 use space::{NodeId, ObjectId, Tick, Vec3};
 
-/// One request of one participant. The inputs of a tick may come in any order: the world sorts them by sender and sequence.
+/// One request of one participant. The inputs of a tick may come in any order: the world sorts them by sender and
+/// sequence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Input {
     pub sender: NodeId,
@@ -14,7 +15,6 @@ pub struct Input {
     pub act: Act,
 }
 
-/// A request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Act {
     /// Enters the world with an avatar.
@@ -28,19 +28,26 @@ pub enum Act {
     },
     /// Leaves the world, and releases the object that is held.
     Leave,
-    /// Walks with this velocity, in metres per second, until the next wish or until this one is too old. The vertical part
-    /// counts in a world without gravity only.
-    Move { velocity: Vec3 },
+    /// Walks with this velocity, in metres per second, until the next wish or until this one is too old. The vertical
+    /// part counts in a world without gravity only.
+    Move {
+        velocity: Vec3,
+    },
     /// Turns to this angle about the upright axis, in radians. An upright avatar never collides by turning.
-    Turn { heading: f32 },
+    Turn {
+        heading: f32,
+    },
     /// Jumps from the ground.
     Jump,
     /// Takes hold of a movable object within reach: from then on both move as one body.
-    Grab { object: ObjectId },
-    /// Lets go.
+    Grab {
+        object: ObjectId,
+    },
     Release,
     /// Says a text, which the world passes on.
-    Say { text: Box<str> },
+    Say {
+        text: Box<str>,
+    },
 }
 
 /// Why an input was refused. A refused input changes nothing.

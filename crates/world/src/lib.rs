@@ -1,27 +1,6 @@
-//! A shared world whose solid objects never overlap.
+#![doc = include_str!("../README.md")]
 //!
-//! Avatars walk, crates fall, balls bounce. A world takes the inputs of its participants, tick by tick, and settles
-//! where each object ends up. If no two solids overlapped before a tick, none do after it, whatever the inputs were.
-//! There is no clock and no network in here. The same start and the same inputs give the same world, to the bit.
-//!
-//! ```
-//! use space::{NodeId, Tick, Vec3};
-//! use world::{Act, Input, Plaza, World};
-//!
-//! let mut world = World::new(Plaza::default().spec())?;
-//! let ann = NodeId::new(1);
-//! let join = Act::Join { name: "Ann".into(), avatar: 0, at: None };
-//! let avatar = world.step(&[Input { sender: ann, sequence: 1, made_for: Tick::new(1), act: join }]).joined[0].object;
-//! let start = world.object(avatar).unwrap().position();
-//!
-//! for sequence in 2..32 {
-//!     let walk = Act::Move { velocity: Vec3::new(0.0, 0.0, 3.0) };
-//!     world.step(&[Input { sender: ann, sequence, made_for: world.tick().next(), act: walk }]);
-//!     assert_eq!(world.first_overlap(), None);
-//! }
-//! assert!(world.object(avatar).unwrap().position().distance(start) > 1.0);
-//! # Ok::<(), world::SpecError>(())
-//! ```
+//! ## Map
 //!
 //! - [`Spec`] describes a world before its first tick; it comes from a file or from [`Plaza`].
 //! - [`World`] is the world; an [`Input`] goes in, an [`Outcome`] comes out.
@@ -53,6 +32,9 @@ mod snapshot;
 mod solid;
 pub mod spec;
 mod world;
+
+/// What the API takes and returns.
+pub use {shapes, space};
 
 pub use border::{Border, Guest, PlacedSolid, Room};
 pub use hash::StateHash;

@@ -21,8 +21,8 @@ fn steps(metres: f32) -> i32 {
     ((f64::from(metres) * f64::from(snap::STEPS_PER_METRE)).round() as i32).max(1)
 }
 
-/// A radius, a step or two thinner than in the spec: round shapes that touch in a world file must not overlap because both
-/// were rounded to the grid.
+/// A radius, a step or two thinner than in the spec: round shapes that touch in a world file must not overlap because
+/// both were rounded to the grid.
 fn thin(metres: f32) -> i32 {
     ((f64::from(metres) * f64::from(snap::STEPS_PER_METRE)).floor() as i32 - 1).max(1)
 }
@@ -72,7 +72,8 @@ pub(crate) fn round_shape(solid: RoundedBox) -> Shape {
     }
 }
 
-/// An object's body at the start. Upright shapes are rounded to the grid; others keep their shape and get a box around it.
+/// An object's body at the start. Upright shapes are rounded to the grid; others keep their shape, with a
+/// box around it.
 pub(crate) fn object(spec: &ObjectSpec) -> Result<Made, SpecError> {
     let turn = Turn::nearest(spec.rotation);
     let rotation = turn.quat();

@@ -1,17 +1,17 @@
 //! The broad phase of a tick: pairs of objects whose reaches meet and of which one may move, by row.
 //!
-//! It is a uniform grid on the ground. A reach is a box, and most are about as wide as a person, so the square cells are as
-//! wide as most reaches. A counting sort puts each box into the cell of its low corner; a box meets those in the same
-//! cell or in the next ones, and they are close in memory. The few boxes that are wider than a cell are compared with
-//! those in all cells that they reach into.
+//! It is a uniform grid on the ground. A reach is a box, and most are about as wide as a person, so the square cells
+//! are as wide as most reaches. A counting sort puts each box into the cell of its low corner; a box meets those in the
+//! same cell or in the next ones, and they are close in memory. The few boxes that are wider than a cell are compared
+//! with those in all cells that they reach into.
 //!
 //! The grid covers the bodies and not the bounds: a part of a larger world has its bodies on a part of the ground, and
 //! cells over the whole of it would be too wide.
 //!
-//! A sphere around an upright capsule is three times as wide as the capsule; boxes leave a sixth of its pairs. The pairs
-//! do not depend on the cells; `neighbours_equal_brute_force` checks them.
+//! A sphere around an upright capsule is three times as wide as the capsule; boxes leave a sixth of its pairs. The
+//! pairs do not depend on the cells; `neighbours_equal_brute_force` checks them.
 
-use space::fetch_ahead;
+use space::Buckets;
 
 use crate::objects::{Collider, MOVABLE, SOLID};
 use crate::solid::GridBox;
@@ -25,8 +25,8 @@ pub struct GroundCells {
     pub edge: u32,
     /// The numbers of cells along x and along z; zero before the first tick.
     pub counts: [u32; 2],
-    /// Occupied cells by rising numbers, which count along x first, and the number of boxes in each. A box that is wider
-    /// than a cell is in none.
+    /// Occupied cells by rising numbers, which count along x first, and the number of boxes in each. A box that is
+    /// wider than a cell is in none.
     pub occupied: Vec<(u32, u32)>,
 }
 
@@ -42,15 +42,14 @@ pub(crate) struct Neighbours {
     /// Boxes that are wider than a cell.
     large: Vec<Entry>,
     pairs: Vec<(u32, u32)>,
-    start: Vec<u32>,
-    list: Vec<u32>,
+    by_row: Buckets<u32>,
 }
 
 /// The reach of an object.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
-    /// The low sides x and z, and the negated high sides. Two boxes meet, seen from above, if the low sides of each plus the
-    /// negated high sides of the other are at most zero.
+    /// The low sides x and z, and the negated high sides. Two boxes meet, seen from above, if the low sides of each
+    /// plus the negated high sides of the other are at most zero.
     sides: [i32; 4],
     /// The low and the high end.
     heights: [i32; 2],
@@ -68,7 +67,6 @@ struct Lattice {
     /// The binary logarithm of a cell's edge in steps.
     shift: u32,
     counts: [i32; 2],
-    /// In ticks.
     age: u32,
 }
 
@@ -115,7 +113,7 @@ impl Neighbours {
 
     /// Finds the pairs of the objects that were sorted, and returns their number.
     pub fn pair_up(&mut self, rows: usize) -> u64 {
-        let Neighbours { lattice, entries, ends, large, pairs, .. } = self;
+        let Neighbours { lattice, entries, ends, large, pairs, by_row, .. } = self;
         pairs.clear();
         let [width, depth] = lattice.counts.map(|count| count as usize);
         let begin = |cell: usize| if cell == 0 { 0 } else { ends[cell - 1] as usize };
@@ -138,7 +136,9 @@ impl Neighbours {
                 one.meet(&entries[begin(row + from[0] as usize)..end(row + to[0] as usize)], pairs);
             }
         }
-        self.list_by_row(rows)
+        let both = pairs.iter().flat_map(|&(a, b)| [(a as usize, b), (b as usize, a)]);
+        by_row.fill(rows, both);
+        pairs.len() as u64
     }
 
     /// The cells of the last sort.
@@ -156,13 +156,7 @@ impl Neighbours {
 
     /// The rows that `row` may meet, in no particular order.
     pub fn of(&self, row: u32) -> &[u32] {
-        let row = row as usize;
-        &self.list[self.start[row] as usize..self.start[row + 1] as usize]
-    }
-
-    /// Prefetches the place of a row's list.
-    pub fn fetch(&self, row: usize) {
-        fetch_ahead(&self.start[row]);
+        self.by_row.get(row as usize)
     }
 
     /// Finds the cell of each object, and counts the objects in each; returns the number outside of the grid.
@@ -189,29 +183,6 @@ impl Neighbours {
             cell
         }));
         strays
-    }
-
-    fn list_by_row(&mut self, rows: usize) -> u64 {
-        let Neighbours { pairs, start, list, .. } = self;
-        start.clear();
-        start.resize(rows + 2, 0);
-        for &(a, b) in pairs.iter() {
-            start[a as usize + 2] += 1;
-            start[b as usize + 2] += 1;
-        }
-        for index in 2..start.len() {
-            start[index] += start[index - 1];
-        }
-        list.clear();
-        list.resize(2 * pairs.len(), 0);
-        for &(a, b) in pairs.iter() {
-            for (own, other) in [(a, b), (b, a)] {
-                let at = &mut start[own as usize + 1];
-                list[*at as usize] = other;
-                *at += 1;
-            }
-        }
-        pairs.len() as u64
     }
 }
 
@@ -287,7 +258,8 @@ impl Lattice {
         is_beyond(0) | is_beyond(1)
     }
 
-    /// The cell of a corner. A corner outside of the grid is in a cell at its edge; clamping never separates neighbours.
+    /// The cell of a corner. A corner outside of the grid is in a cell at its edge; clamping never separates
+    /// neighbours.
     #[inline]
     fn place(&self, corner: [i32; 2]) -> [i32; 2] {
         let along = |axis: usize| corner[axis].saturating_sub(self.low[axis]) >> self.shift;
@@ -300,8 +272,8 @@ impl Lattice {
     }
 }
 
-/// The most boxes that may be wider than a cell, as each is compared with all others of them, and the most outside of the
-/// grid, as they crowd the cells at its edge.
+/// The most boxes that may be wider than a cell, as each is compared with all others of them, and the most outside of
+/// the grid, as they crowd the cells at its edge.
 fn strays_max(bodies: usize) -> usize {
     32 + bodies.isqrt()
 }

@@ -1,7 +1,7 @@
-//! The objects that can move, in columns by use: bodies in every test, drives and cards when a mover proposes and settles,
-//! labels for views.
+//! The objects that can move, in columns by use: bodies in every test, drives and cards when a mover proposes and
+//! settles, labels for views.
 //!
-//! No outcome may depend on the number of a row, as a restored world may have other rows. An order goes by [`ObjectId`].
+//! No outcome may depend on the number of a row, as a restored world may have other rows: orders go by [`ObjectId`].
 
 use space::bits::Bits;
 use space::{GridPoint, NodeId, ObjectId, Turn, Vec3, snap};
@@ -129,8 +129,8 @@ pub(crate) struct Label {
 pub(crate) struct Objects {
     pub body: Vec<Collider>,
     pub drive: Vec<Drive>,
-    /// Rows of objects that stand on an object that may go away. Movers ask this of all their neighbours: bits stay in the
-    /// nearest cache.
+    /// Rows of objects that stand on an object that may go away. Movers ask this of all their neighbours: bits stay in
+    /// the nearest cache.
     pub on_object: Bits,
     pub turn: Vec<Turn>,
     /// The number of the crowd's seeker that each is.
@@ -311,8 +311,8 @@ impl Objects {
     }
 }
 
-/// An upper bound of the length of a way, without a root: the longest side and half of the others. It is at most a quarter
-/// too long. Its square contains the product of the longest side with each other one, which is at least theirs.
+/// An upper bound of the length of a way, without a root: the longest side and half of the others. It is at most a
+/// quarter too long. Its square contains the product of the longest side with each other one, which is at least theirs.
 #[inline]
 fn way(offset: [i32; 3]) -> i64 {
     let [x, y, z] = offset.map(|steps| i64::from(steps).abs());

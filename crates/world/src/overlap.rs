@@ -12,8 +12,8 @@ use crate::world::World;
 pub(crate) type Shaped<'a> = (&'a Collider, u32, Turn);
 
 impl World {
-    /// Two solids that overlap, if there are any, by brute force. Upright solids are compared in integers; hulls, meshes and
-    /// turned boxes must be half the skin apart.
+    /// Two solids that overlap, if there are any, by brute force. Upright solids are compared in integers; hulls,
+    /// meshes and turned boxes must be half the skin apart.
     pub fn first_overlap(&self) -> Option<(ObjectId, ObjectId)> {
         let rows = &self.objects.by_id;
         for (index, &(id, row)) in rows.iter().enumerate() {

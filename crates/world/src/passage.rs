@@ -46,7 +46,8 @@ pub enum PutError {
 }
 
 impl World {
-    /// The world of a spec with its scenery and no object that can move: a part of a larger world, for [`World::put_in`].
+    /// The world of a spec with its scenery and no object that can move: a part of a larger world, for
+    /// [`World::put_in`].
     pub fn empty(spec: impl Into<Arc<Spec>>) -> Result<World, SpecError> {
         World::bare(spec.into())
     }
@@ -178,8 +179,8 @@ impl World {
         Ok(())
     }
 
-    /// Whether an object overlaps no object, scenery or guest; for [`Placing::Nearest`] also whether this world decides about
-    /// all of its place.
+    /// Whether an object overlaps no object, scenery or guest; for [`Placing::Nearest`] also whether this world decides
+    /// about all of its place.
     fn is_clear(&self, row: u32, placing: Placing) -> bool {
         let mine = self.objects.shaped(row);
         let body = mine.0;

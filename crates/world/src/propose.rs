@@ -27,8 +27,8 @@ struct Extent {
 }
 
 impl Extent {
-    /// Makes room for a motion that slides along obstacles. `Sweep::slide` never lengthens it nor turns it back, so that
-    /// it ends within half a ball.
+    /// Makes room for a motion that slides along obstacles. `Sweep::slide` never lengthens it nor turns it back, so
+    /// that it ends within half a ball.
     fn add_slide(&mut self, v: DVec3) {
         let (square, ahead) = (v.length_squared(), v.length());
         for axis in 0..3 {

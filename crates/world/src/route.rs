@@ -57,7 +57,8 @@ pub enum Deformation {
 }
 
 impl Deformation {
-    /// The place of a vertex after `seconds` by the object's own clock. `ends` is the extent of the mesh along the wave.
+    /// The place of a vertex after `seconds` by the object's own clock. `ends` is the extent of the mesh along the
+    /// wave.
     pub fn place(&self, vertex: DVec3, ends: (f64, f64), seconds: f64) -> DVec3 {
         match self {
             Deformation::Wave { along, push, length, period_s } => {

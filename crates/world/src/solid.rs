@@ -33,8 +33,8 @@ impl RoundedBox {
         joint.is_overlap([0; 3])
     }
 
-    /// Whether two solids are at least `gap` steps apart. It compares the squared distance of their boxes before rounding,
-    /// which is an integer.
+    /// Whether two solids are at least `gap` steps apart. It compares the squared distance of their boxes before
+    /// rounding, which is an integer.
     pub fn is_apart(self, at: GridPoint, other: RoundedBox, other_at: GridPoint, gap: i32) -> bool {
         let joint = Joint::new(self, at, other, other_at);
         let reach = i64::from(joint.radius + gap);
@@ -76,8 +76,8 @@ impl Joint {
         x * x + y * y + z * z
     }
 
-    /// Whether a level motion by `v` steps, which ends at the rounded offset `to`, passes the other: it stays farther away
-    /// than [`GAP`], and is not too close at the end. A yes is certain, a no is not.
+    /// Whether a level motion by `v` steps, which ends at the rounded offset `to`, passes the other: it stays farther
+    /// away than [`GAP`], and is not too close at the end. A yes is certain, a no is not.
     pub fn is_passed(&self, v: DVec3, to: [i32; 3]) -> bool {
         let reach = f64::from(self.radius + GAP);
         let [x, y, z] = self.d.map(f64::from);
@@ -93,8 +93,8 @@ impl Joint {
         if half[0] != 0.0 || half[2] != 0.0 {
             return false;
         }
-        // Seen from above, a point moves along a line past a circle, which is aside of it, behind it, or farther ahead than
-        // the motion leads.
+        // Seen from above, a point moves along a line past a circle, which is aside of it, behind it, or farther ahead
+        // than the motion leads.
         let (square, within) = (v.x * v.x + v.z * v.z, reach * reach);
         let approach = x * v.x + z * v.z;
         let aside = x * v.z - z * v.x;

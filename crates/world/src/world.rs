@@ -195,7 +195,8 @@ impl World {
         &self.outcome
     }
 
-    /// Settles every mover by the general path from now on, without shortcuts. The outcome is the same; a test holds that.
+    /// Settles every mover by the general path from now on, without shortcuts. The outcome is the same; a test holds
+    /// that.
     #[doc(hidden)]
     pub fn take_no_shortcuts(&mut self) {
         self.scratch.is_thorough = true;

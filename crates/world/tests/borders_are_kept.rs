@@ -1,16 +1,16 @@
-//! A world that is a part of another keeps to its part: nobody enters what others decide about without a room, nobody
-//! enters what is kept for others, and whoever is there without a room stays where it is.
+//! A part of a larger world keeps its border: no object enters the space of another node without a room, none enters a
+//! guest or its rooms, and an object that is abroad without a room stays in its place.
 
 mod crowd;
 
 use crowd::Hostile;
+use kinesphere_world::{Border, GridBox, Guest, PlacedSolid, Placing, Plaza, PutError, Room, RoundedBox, World};
 use space::workload::Random;
 use space::{GridPoint, NodeId, ObjectId};
-use world::{Border, GridBox, Guest, PlacedSolid, Placing, Plaza, PutError, Room, RoundedBox, World};
 
 const OTHER: NodeId = NodeId::new(2);
 
-/// The plaza west of x = 0 decides about itself; what is east of it is another's.
+/// This node decides about the space west of x = 0, another one about the rest.
 fn halves() -> (GridBox, GridBox) {
     let far = 1 << 20;
     (GridBox { low: [-far; 3], high: [0, far, far] }, GridBox { low: [0, -far, -far], high: [far; 3] })
@@ -21,7 +21,7 @@ fn name(number: u64) -> ObjectId {
 }
 
 #[test]
-fn nobody_goes_where_it_has_no_room() {
+fn no_object_enters_space_without_a_room() {
     for seed in 0..3 {
         let mut world = World::new(Plaza { seekers: 60, side: 24.0, seed, ..Plaza::default() }.spec()).unwrap();
         let (home, abroad) = halves();
@@ -31,7 +31,7 @@ fn nobody_goes_where_it_has_no_room() {
         for tick in 0..120 {
             let mut border = Border { home: vec![home], abroad: vec![(OTHER, abroad)], ..Border::default() };
             let before: Vec<PlacedSolid> = world.dynamic().filter_map(|object| world.standing(object.id)).collect();
-            // Some have rooms, and something of others stands about; nothing of it is where somebody is.
+            // Some objects have rooms, and there are guests beside the objects.
             for standing in &before {
                 if random.unit() < 0.5 {
                     let block = world.prospect(standing.object, 4).unwrap();

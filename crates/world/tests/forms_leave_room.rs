@@ -1,13 +1,13 @@
-//! What deforms takes its next form only where there is room, waits otherwise, and goes on when there is.
+//! A deforming object takes its next form if there is room, and waits otherwise.
 
 mod crowd;
 
 use crowd::{Person, empty, object};
+use kinesphere_world::spec::{Deformation, ObjectKind, Shape, Spec};
+use kinesphere_world::{Act, Route, World};
 use shapes::mesh::catalog::shape;
 use shapes::{Pose, exact};
 use space::Vec3;
-use world::spec::{Deformation, ObjectKind, Shape, Spec};
-use world::{Act, Route, World};
 
 fn with_flag() -> Spec {
     let mut spec = empty();
@@ -21,7 +21,7 @@ fn with_flag() -> Spec {
     spec
 }
 
-/// How far a small ball at a place is from an object.
+/// The distance of a place from an object.
 fn distance(world: &World, index: usize, place: Vec3) -> f32 {
     let one = world.objects().nth(index).unwrap();
     let ball = Shape::sphere(0.01).unwrap();
@@ -29,7 +29,7 @@ fn distance(world: &World, index: usize, place: Vec3) -> f32 {
 }
 
 #[test]
-fn a_flag_waves_and_a_blob_breathes_where_nobody_is() {
+fn a_flag_waves_and_a_blob_breathes() {
     let mut world = World::new(with_flag()).unwrap();
     let (mut ends, mut sides) = ((f32::INFINITY, 0.0_f32), (f32::INFINITY, 0.0_f32));
     for _ in 0..90 {
@@ -45,7 +45,7 @@ fn a_flag_waves_and_a_blob_breathes_where_nobody_is() {
 }
 
 #[test]
-fn who_stands_in_the_wind_stops_the_flag_and_lets_it_go_on() {
+fn an_avatar_stops_the_flag_and_lets_it_go_on() {
     let mut world = World::new(with_flag()).unwrap();
     let mut ann = Person::join(&mut world, 1, Vec3::new(1.2, 0.0, 3.0));
     // Towards the flag's end, until it or the flag stops.
@@ -66,7 +66,7 @@ fn who_stands_in_the_wind_stops_the_flag_and_lets_it_go_on() {
         forms.push(hash_of_flag(&world));
     }
     forms.dedup();
-    assert_eq!(forms.len(), 1, "somebody is in its way");
+    assert_eq!(forms.len(), 1, "it moved into the avatar");
     for _ in 0..60 {
         let input = ann.next_input(Act::Move { velocity: Vec3::new(0.0, 0.0, 3.0) });
         world.step(&[input]);

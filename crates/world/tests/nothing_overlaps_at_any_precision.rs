@@ -1,11 +1,13 @@
-//! Nothing overlaps, with every precision mixed and under any budget: neither what the world sees of a mesh, nor the mesh
-//! itself, nor while meshes deform.
+//! Nothing overlaps with every precision mixed and under any budget: neither the shapes that stand for meshes, nor the
+//! meshes themselves, nor meshes that deform.
 
 mod crowd;
 
 use std::sync::{Arc, LazyLock};
 
 use crowd::{Hostile, empty, object};
+use kinesphere_world::spec::{Deformation, ObjectKind, Shape, Spec};
+use kinesphere_world::{ContactPolicy, Route, World};
 use shapes::BallTree;
 use shapes::mesh::TriangleMesh;
 use shapes::mesh::catalog::shape;
@@ -14,8 +16,6 @@ use shapes::traversal::wrap;
 use shapes::{Pose, exact};
 use space::workload::Random;
 use space::{Quat, Vec3};
-use world::spec::{Deformation, ObjectKind, Shape, Spec};
-use world::{ContactPolicy, Route, World};
 
 static WRAPPED: LazyLock<Vec<(TriangleMesh, Arc<BallTree>)>> = LazyLock::new(|| {
     ["torus", "chair", "box"]
@@ -27,7 +27,8 @@ static WRAPPED: LazyLock<Vec<(TriangleMesh, Arc<BallTree>)>> = LazyLock::new(|| 
         .to_vec()
 });
 
-/// A world of balls, meshes, hulls, turned boxes, spheres and deforming sheets; by object, the mesh that balls stand for.
+/// A world of sphere-trees, meshes, hulls, turned boxes, spheres and deforming sheets; and by object, the mesh of a
+/// sphere-tree.
 fn mixed_world(seed: u64) -> (Spec, Vec<Option<Shape>>) {
     let mut random = Random::new(seed);
     let mut spec = empty();
@@ -86,7 +87,7 @@ fn mixed_world(seed: u64) -> (Spec, Vec<Option<Shape>>) {
     (spec, meshes)
 }
 
-/// Whether the meshes that balls stand for touch anybody: the certified side.
+/// Checks that the meshes of sphere-trees touch no other object.
 fn assert_meshes_apart(world: &World, meshes: &[Option<Shape>], name: &str) {
     let all: Vec<_> = world.objects().filter(|one| one.policy != ContactPolicy::PassThrough).collect();
     let shape = |index: usize| {
@@ -96,7 +97,7 @@ fn assert_meshes_apart(world: &World, meshes: &[Option<Shape>], name: &str) {
     let is_wrapped = |index: usize| meshes.get(all[index].id.number() as usize - 1).is_some_and(Option::is_some);
     for one in (0..all.len()).filter(|&one| is_wrapped(one)) {
         for other in (0..all.len()).filter(|&other| other != one) {
-            if all[one].kind == world::Kind::Fixed && all[other].kind == world::Kind::Fixed {
+            if all[one].kind == kinesphere_world::Kind::Fixed && all[other].kind == kinesphere_world::Kind::Fixed {
                 continue;
             }
             let pose = |index: usize| Pose::new(all[index].position(), all[index].turn.quat());

@@ -1,11 +1,11 @@
-//! What people expect of a world: walking, steps, jumps, pushing, carrying, falling, flying.
+//! What users expect: walking, steps, jumps, pushing, carrying, falling, flying.
 
 mod crowd;
 
 use crowd::{Person, empty, object};
+use kinesphere_world::spec::{ObjectKind, Shape};
+use kinesphere_world::{Act, ContactPolicy, Kind, RefusalReason, Route, World};
 use space::Vec3;
-use world::spec::{ObjectKind, Shape};
-use world::{Act, ContactPolicy, Kind, RefusalReason, Route, World};
 
 fn block(x: f32, y: f32, z: f32) -> Shape {
     Shape::Box { half: Vec3::new(x, y, z) }
@@ -101,8 +101,8 @@ fn crates_fall_rest_stack_and_are_pushed() {
     let place = |world: &World, number| world.object(space::ObjectId::new(number).unwrap()).unwrap().position();
     assert!((place(&world, 1).y - 0.5).abs() < 0.006, "{}", place(&world, 1));
     assert!((place(&world, 2).y - 1.3).abs() < 0.012, "{}", place(&world, 2));
-    assert_eq!(world.step(&[]).work.movers, 0, "everything is at rest, so nothing is looked at");
-    // Pushed from under the other, which falls down.
+    assert_eq!(world.step(&[]).work.movers, 0, "an object moves though all are at rest");
+    // The lower one is pushed away, and the upper one falls.
     ann.walk(&mut world, Vec3::X * 2.0, 90);
     let (low, high) = (place(&world, 1), place(&world, 2));
     assert!((low.x - ann.position(&world).x - 0.8).abs() < 0.02, "{low} is pushed by {}", ann.position(&world));
@@ -122,7 +122,7 @@ fn what_is_held_moves_along_as_one_body() {
     let mut bob = Person::join(&mut world, 2, Vec3::new(2.0, 0.0, 0.0));
     ann.walk(&mut world, Vec3::ZERO, 10);
     let crate_id = space::ObjectId::new(1).unwrap();
-    // Both at once: one of them gets it, the other is told.
+    // Both grab at once: one gets it, the other is refused.
     let grab = Act::Grab { object: crate_id };
     let inputs = [ann.next_input(grab.clone()), bob.next_input(grab)];
     let outcome = world.step(&inputs).clone();
@@ -179,7 +179,7 @@ fn without_gravity_people_fly() {
 }
 
 #[test]
-fn a_rule_goes_its_way_and_waits_for_people() {
+fn a_routed_object_waits_for_an_avatar_in_its_way() {
     let mut spec = empty();
     let path = Route::Path { through: vec![Vec3::new(9.0, 1.0, 0.0)], speed: 2.0, closed: false };
     spec.objects.push(object("tram", ObjectKind::Moving(path), block(0.5, 0.9, 0.5), Vec3::new(3.0, 1.0, 0.0)));

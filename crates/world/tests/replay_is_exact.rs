@@ -5,10 +5,10 @@ mod crowd;
 use std::sync::Arc;
 
 use crowd::Hostile;
+use kinesphere_world::spec::{ObjectKind, Shape, Spec};
+use kinesphere_world::{Plaza, World, journal};
 use shapes::mesh::TriangleMesh;
 use space::Vec3;
-use world::spec::{ObjectKind, Shape, Spec};
-use world::{Plaza, World, journal};
 
 fn courtyard() -> Spec {
     let no_mesh = &mut |_: &str| -> Result<TriangleMesh, String> { Err("no mesh here".to_owned()) };
@@ -60,7 +60,7 @@ fn a_journal_replays_from_the_start_and_from_any_snapshot() {
     }
 }
 
-/// The same in debug and in release, on every machine: whoever changes how things move changes this number, too.
+/// The same in debug and in release, on every machine. A change of motion changes these numbers, and nothing else does.
 #[test]
 fn the_golden_hash() {
     let (world, _, _) = recorded(Arc::new(courtyard()), 7, 300);
@@ -93,7 +93,7 @@ fn damaged_snapshots_and_journals_are_refused() {
         let mut bytes = written.clone();
         let at = random.whole(0, bytes.len() as u32) as usize;
         bytes[at] ^= 1 << random.whole(0, 8);
-        // What is still a journal may say anything; the world judges it.
+        // Bytes that still are a journal may have any values.
         journal::read(&bytes).for_each(drop);
     }
 }
@@ -115,7 +115,7 @@ fn a_snapshot_of_another_mesh_is_refused() {
     assert!(World::restore(with_dent(0.2), &snapshot).is_err());
 }
 
-/// Whoever can compute the fingerprint can write any bytes: still nothing panics and nothing overlaps.
+/// Forged bytes with a valid hash cause no panic and no overlap.
 #[test]
 fn forged_snapshots_make_no_overlap() {
     let spec = Arc::new(plaza(5));
@@ -128,7 +128,7 @@ fn forged_snapshots_make_no_overlap() {
             let at = random.whole(12, bytes.len() as u32 - 8) as usize;
             bytes[at] = random.whole(0, 256) as u8;
         }
-        world::forge_fingerprint(&mut bytes);
+        kinesphere_world::forge_fingerprint(&mut bytes);
         match World::restore(Arc::clone(&spec), &bytes) {
             Err(_) => refused += 1,
             Ok(mut world) => {

@@ -1,12 +1,11 @@
-//! Those who walk past everybody are settled by a shortcut, and walls that cannot be reached yet are not looked for. The
-//! long way comes to the same, to the bit.
+//! The shortcuts for walkers, and the odometer by which walls are not searched, change no bit of the outcome.
 
-use world::{Plaza, World};
+use kinesphere_world::{Plaza, World};
 
 #[test]
 fn shortcuts_change_nothing() {
     for seed in 0..6 {
-        // The fewer square metres each has, the more of them are in others' way.
+        // The smaller the plaza, the more contacts.
         let plaza = Plaza { seekers: 400, seed, ..Plaza::for_avatars([60, 150, 400][seed as usize % 3]) };
         let (mut quick, mut thorough) = (World::new(plaza.spec()).unwrap(), World::new(plaza.spec()).unwrap());
         thorough.take_no_shortcuts();

@@ -1,9 +1,9 @@
-//! A tick in which nobody joins, leaves or speaks takes no memory from the heap.
+//! A tick without a join, a leave or a text takes no memory from the heap.
 
 mod crowd;
 
+use kinesphere_world::{Act, Input, Plaza, World};
 use space::{NodeId, Tick, Vec3};
-use world::{Act, Input, Plaza, World};
 
 #[test]
 fn steady_ticks_do_not_allocate() {
@@ -32,7 +32,7 @@ fn steady_ticks_do_not_allocate() {
         });
         allocations.push(counted.count_total);
     }
-    // Lists grow to the size they need, and now and then the broad phase makes a new plan.
+    // Lists grow, and now and then the broad phase chooses other cells.
     let busy = allocations[300..].iter().filter(|&&count| count > 0).count();
     assert!(busy <= 10, "{busy} of 300 ticks took memory");
 }

@@ -1,6 +1,6 @@
 //! The world file with every precision, a flag and something that breathes: it is read, and nothing overlaps in it.
 
-use world::{Spec, World};
+use kinesphere_world::{Spec, World};
 
 #[test]
 fn nothing_overlaps_on_a_windy_lawn() {

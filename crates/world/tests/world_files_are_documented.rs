@@ -1,10 +1,10 @@
 //! `docs/world-file.md` names every key that a world file may have, and no other; and its example is a world.
 //!
-//! The keys are taken from the reader itself: asked for one that does not exist, it says which it expected.
+//! The reader lists its keys when it refuses an unknown one.
 
 use std::collections::BTreeSet;
 
-use world::{Spec, World};
+use kinesphere_world::{Spec, World};
 
 const DOCUMENT: &str = include_str!("../../../docs/world-file.md");
 
@@ -13,7 +13,7 @@ fn read(text: &str) -> Result<Spec, String> {
         .map_err(|error| error.to_string())
 }
 
-/// What stands between backquotes.
+/// The words between backquotes.
 fn quoted(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split('`').skip(1).step_by(2).map(str::to_owned)
 }
@@ -36,7 +36,7 @@ fn documented(part: &str) -> BTreeSet<String> {
     rows(part).flat_map(|row| quoted(row.split('|').nth(1).unwrap_or_default())).collect()
 }
 
-/// What stands in braces in the row of a shape or a rule.
+/// The keys in braces in the row of a shape or a route.
 fn parts(section: &str, key: &str) -> BTreeSet<String> {
     let row = rows(section).find(|row| row.starts_with(&format!("| `{key}`"))).unwrap_or_else(|| panic!("{key}"));
     let braces = row.split("`{ ").skip(1).filter_map(|rest| rest.split(" }`").next());
@@ -58,10 +58,10 @@ fn every_key_is_documented() {
 }
 
 #[test]
-fn every_part_of_a_shape_and_of_a_rule_is_documented() {
+fn every_part_of_a_shape_and_of_a_route_is_documented() {
     let object = expected(&format!("{BOUNDS}[[object]]\nunheard_of = 1"));
     let mut tables = 0;
-    for section in ["\n### Shapes\n", "\n### Rules\n"] {
+    for section in ["\n### Shapes\n", "\n### Routes\n"] {
         for key in documented(section) {
             assert!(object.contains(&key), "{key}");
             let found = expected(&format!("{BOUNDS}[[object]]\n{key} = {{ unheard_of = 1 }}"));

@@ -1,9 +1,9 @@
 //! A bad world file gets an error that names the file, the line, and what was expected.
 
+use kinesphere_world::spec::Spec;
+use kinesphere_world::{World, WorldFileError};
 use shapes::mesh::TriangleMesh;
 use space::Vec3;
-use world::spec::Spec;
-use world::{World, WorldFileError};
 
 fn load(text: &str) -> Result<World, WorldFileError> {
     let spec = Spec::from_toml(text, "square.toml", &mut tetrahedron)?;
@@ -57,8 +57,8 @@ fn errors_name_the_line_and_what_was_expected() {
     );
     assert_eq!(
         refused("[[object]]\nname = \"b\"\nat = [0, 1, 0]\nsphere = { radius = 1 }\nprecision = \"sphere-tree 9\"\n"),
-        "square.toml, line 7: `b`: `precision` is `sphere-tree 9`, expected `exact`, `bounding-sphere`, or `sphere-tree` \
-         with a level from 1 to 4"
+        "square.toml, line 7: `b`: `precision` is `sphere-tree 9`, expected `exact`, `bounding-sphere`, or \
+         `sphere-tree` with a level from 1 to 4"
     );
     assert_eq!(
         refused("[[object]]\nname = \"b\"\nat = [0, 1, 0]\nmesh = { file = \"moon.obj\" }\n"),
@@ -77,7 +77,8 @@ fn errors_name_the_line_and_what_was_expected() {
     let bounds = load("name = \"x\"\nbounds = { low = [0, 0, 0], high = [9999, 1, 1] }\n").unwrap_err();
     assert_eq!(
         bounds.to_string(),
-        "square.toml, line 2: `bounds`: bounds reach to [9999, 1, 1], expected corners within 8192 m of the world's zero"
+        "square.toml, line 2: `bounds`: bounds reach to [9999, 1, 1], expected corners within 8192 m of the \
+         world's zero"
     );
 }
 

@@ -1,4 +1,4 @@
-//! Whatever a world file says, there is a world or an error: files of the corpus, and thousands of damaged ones.
+//! Any world file gives a world or an error: files of the corpus, and thousands of damaged ones.
 //!
 //! `fuzz/corpus/world_file` holds files that were worth keeping; `cargo +nightly fuzz run world_file` tries more.
 
@@ -6,10 +6,10 @@ mod crowd;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use kinesphere_world::World;
+use kinesphere_world::spec::Spec;
 use proptest::prelude::*;
 use shapes::mesh::TriangleMesh;
-use world::World;
-use world::spec::Spec;
 
 const CASES: u32 = 300;
 
@@ -29,7 +29,7 @@ const CORPUS: &[(&str, &str)] = &[
 fn try_file(text: &str) {
     let mut no_mesh = |_: &str| -> Result<TriangleMesh, String> { Err("no mesh here".to_owned()) };
     let Ok(mut spec) = Spec::from_toml(text, "file.toml", &mut no_mesh) else { return };
-    // A crowd of a hundred thousand is valid, and no fun to test.
+    // A crowd of a hundred thousand is valid and slow.
     if let Some(crowd) = &mut spec.crowd {
         crowd.seekers = crowd.seekers.min(200);
     }

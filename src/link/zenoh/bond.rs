@@ -1,18 +1,18 @@
-//! Which link a message belongs to. A link may end at one side alone: its outbox ran full, or its peer spoke nonsense. Then the
-//! other side still sends on what it takes for the same link, and both have to agree that a new one began before either hears
-//! the other again.
+//! Which link a message belongs to. A link may end at one side alone: its outbox ran full, or its peer sent nonsense.
+//! The other side still sends on what it takes for the same link, and both have to agree that a new one began before
+//! either hears the other again.
 //!
-//! Each side numbers its links. Every message says which link of its sender's it is of, and to which of the receiver's it is
-//! said. Who hears that the other began anew, or wants it to, begins anew, too. What is of a link that is over is refused; and a
-//! link from which something was refused is over: so whatever is heard on a link is all that was said on one link of the other's,
-//! from its first message on.
+//! Each side numbers its links. Every message says which link of its sender it is of, and to which of the receiver's
+//! links it is addressed. A side that hears that the other began anew, or wants it to, begins anew, too. A message of a
+//! link that is over is refused, and a link from which a message was refused is over. So what is heard on a link is all
+//! that was sent on one link of the other side, from its first message on.
 
 /// What goes with every message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
     /// The sender's link.
     pub(super) of: u64,
-    /// The receiver's link to which it is said, or the first that would be; zero if the sender has heard of none.
+    /// The receiver's link that is addressed, or the first that would be; zero if the sender has heard of none.
     pub(super) to: u64,
 }
 
@@ -46,7 +46,7 @@ pub(super) enum Meaning {
 pub(super) struct Bond {
     /// Our link, or the last one.
     mine: u64,
-    /// Theirs, once something of it was heard on this link of ours.
+    /// Theirs, once a message of it was heard on this link of ours.
     theirs: Option<u64>,
     /// Theirs up to this number are over.
     over: u64,
@@ -58,23 +58,23 @@ impl Bond {
         Bond { mine, theirs: None, over: 0 }
     }
 
-    /// A link of ours begins.
+    /// Begins a link of ours.
     pub(super) fn begin(&mut self, at_least: u64) {
         self.mine = (self.mine + 1).max(at_least);
     }
 
-    /// Our link is over, and whatever was heard on it.
+    /// Ends our link, and whatever was heard on it.
     pub(super) fn end(&mut self) {
         self.over = self.over.max(self.theirs.take().unwrap_or(0));
     }
 
-    /// What goes with what is said now.
+    /// What goes with messages that are sent now.
     pub(super) fn mark(&self) -> Mark {
         let first = if self.over == 0 { 0 } else { self.over + 1 };
         Mark { of: self.mine, to: self.theirs.unwrap_or(first) }
     }
 
-    /// A message came on the stream while our link stands: the first of its link, or another.
+    /// Judges a message on the stream while our link stands: the first of its link, or another.
     pub(super) fn hear(&mut self, mark: Mark, is_first: bool) -> Meaning {
         if mark.of <= self.over {
             return Meaning::Over;
@@ -98,7 +98,7 @@ impl Bond {
         }
     }
 
-    /// A message came on the stream, and nobody hears it: the link that it is of has a gap now.
+    /// A message on the stream was not heard: the link that it is of has a gap now.
     pub(super) fn miss(&mut self, mark: Mark) {
         self.over = self.over.max(mark.of);
     }
@@ -121,7 +121,7 @@ mod tests {
     const PAUSE: u64 = 40;
     const ANEW_MIN: u64 = 20;
 
-    /// One side, as the roster is.
+    /// One side, as `Members` is.
     struct Side {
         bond: Bond,
         is_linked: bool,
@@ -181,8 +181,8 @@ mod tests {
         }
     }
 
-    /// Whichever side ends its link, and whenever: both find together again, and nothing is heard on a link but what was said
-    /// on one link of the other's, from its first message on and without a gap.
+    /// A link may end at either side at any time: both connect again, and on a link only what was sent on one link of
+    /// the other side is heard, from its first message on and without a gap.
     #[test]
     fn both_sides_agree_which_link_it_is() {
         for seed in 0..2_000_u64 {

@@ -1,23 +1,23 @@
-//! Zenoh's own settings, made of ours: what is found by itself is off, what is waited for is short, what is kept is
-//! bounded, and who may say what is checked on arrival.
+//! Zenoh's own settings, made of ours: discovery is off, waiting times are short, queues are bounded, and senders are
+//! checked on arrival.
 
 use serde_json::{Value, json};
 use zenoh::Config;
 
-use super::settings::{Certificates, Endpoint, FabricError, FabricSettings, Trust};
+use super::settings::{FabricError, FabricSettings, Locator, NodeCertificates, NodeTrust};
 use super::{keys, settings};
-use crate::link::{Label, LinkLimits};
+use crate::link::{LinkLimits, NodeName};
 
-/// A connection stands, or is given up, within so many milliseconds.
+/// A connection stands, or is given up, within this time, in milliseconds.
 const HANDSHAKE_MS: u64 = 3_000;
-/// Nodes that are not there are tried again after so many milliseconds, and later after so many.
+/// Nodes that are not there are tried again after this time, and later after the second one, in milliseconds.
 const RETRY_MS: [u64; 2] = [200, 1_000];
-/// What Zenoh wraps around a message has room in so many bytes.
+/// Room for what Zenoh wraps around a message, in bytes.
 const WRAPPING_MAX: usize = 1_024;
 
-/// What Zenoh is opened with.
+/// The settings with which Zenoh is opened.
 pub(super) fn config(settings: &FabricSettings, limits: &LinkLimits) -> Result<Config, FabricError> {
-    let locators = |endpoints: &[Endpoint]| -> Vec<String> {
+    let locators = |endpoints: &[Locator]| -> Vec<String> {
         endpoints.iter().map(|endpoint| endpoint.locator(&settings.trust)).collect()
     };
     let message_bytes_max = limits.message_bytes_max.max(limits.datagram_bytes_max) + WRAPPING_MAX;
@@ -40,8 +40,8 @@ pub(super) fn config(settings: &FabricSettings, limits: &LinkLimits) -> Result<C
         ("adminspace/enabled", json!(false)),
     ];
     match &settings.trust {
-        Trust::Anyone => {}
-        Trust::Passwords(passwords) => {
+        NodeTrust::Anyone => {}
+        NodeTrust::Passwords(passwords) => {
             let password = passwords.of(&settings.node).unwrap_or_default();
             values.push((
                 "transport/auth/usrpwd",
@@ -53,7 +53,7 @@ pub(super) fn config(settings: &FabricSettings, limits: &LinkLimits) -> Result<C
             ));
             values.push(("access_control", by_name(&settings.world, &settings.trust.members().unwrap_or_default())));
         }
-        Trust::Certificates(Certificates { authority, certificate, key, members }) => {
+        NodeTrust::Certificates(NodeCertificates { authority, certificate, key, members }) => {
             let path = |path: &std::path::Path| path.display().to_string();
             values.push((
                 "transport/link/tls",
@@ -81,7 +81,7 @@ pub(super) fn config(settings: &FabricSettings, limits: &LinkLimits) -> Result<C
     Ok(config)
 }
 
-/// Everything that is said between nodes, in Zenoh's words.
+/// All messages between nodes, in Zenoh's terms.
 const MESSAGES: [&str; 9] = [
     "put",
     "delete",
@@ -94,17 +94,20 @@ const MESSAGES: [&str; 9] = [
     "liveliness_query",
 ];
 
-/// Both ends of a link have shown a certificate: what is not said under its name is dropped.
-fn by_certificate(settings: &FabricSettings, members: &[Label]) -> Value {
+/// Both ends of a link have shown a certificate: a message that is not under its name is dropped.
+fn by_certificate(settings: &FabricSettings, members: &[NodeName]) -> Value {
     let (world, me) = (&settings.world, &settings.node);
-    let rule = |id: String, flow: &str, messages: &[&str], keys: Vec<String>| json!({ "id": id, "permission": "allow", "flows": [flow], "messages": messages, "key_exprs": keys });
+    let rule = |id: String, flow: &str, messages: &[&str], keys: Vec<String>| {
+        let permission = "allow";
+        json!({ "id": id, "permission": permission, "flows": [flow], "messages": messages, "key_exprs": keys })
+    };
     let mut rules = vec![
         rule("out".to_owned(), "egress", &MESSAGES, vec![keys::everything(world)]),
         rule(
             "asks".to_owned(),
             "ingress",
             &["declare_liveliness_subscriber", "liveliness_query"],
-            vec![keys::everybody_alive(world)],
+            vec![keys::all_tokens(world)],
         ),
     ];
     let (mut subjects, mut policies) = (Vec::new(), Vec::new());
@@ -121,9 +124,9 @@ fn by_certificate(settings: &FabricSettings, members: &[Label]) -> Value {
     json!({ "enabled": true, "default_permission": "deny", "rules": rules, "subjects": subjects, "policies": policies })
 }
 
-/// Who opened a link has said a name and known its password, who accepted it has not: so that what is said under another
-/// member's name is dropped, and all else passes.
-fn by_name(world: &Label, members: &[Label]) -> Value {
+/// The node that opened a link has given a name and known its password, the one that accepted it has not. So a message
+/// under another member's name is dropped, and all others pass.
+fn by_name(world: &NodeName, members: &[NodeName]) -> Value {
     let (mut rules, mut subjects, mut policies) = (Vec::new(), Vec::new(), Vec::new());
     for member in members {
         let others = || members.iter().filter(|other| *other != member);
@@ -140,7 +143,7 @@ fn by_name(world: &Label, members: &[Label]) -> Value {
         policies.push(json!({ "rules": [member.as_str()], "subjects": [member.as_str()] }));
     }
     let is_enabled = members.len() > 1;
-    debug_assert!(members.len() <= settings::MEMBERS_MAX, "`Trust::check` has counted them");
+    debug_assert!(members.len() <= settings::MEMBERS_MAX, "`NodeTrust::check` has counted them");
     json!({
         "enabled": is_enabled, "default_permission": "allow",
         "rules": rules, "subjects": subjects, "policies": policies,

@@ -1,19 +1,18 @@
-//! The keys under which nodes speak. They are few and fixed: whoever joins or leaves changes none but its own.
+//! The keys under which nodes publish. They are few and fixed: a node that joins or leaves changes only its own.
 
-use crate::link::{Channel, Label};
+use crate::link::{Channel, NodeName};
 
-/// Who is alive: a token of this node.
-pub(super) fn alive(world: &Label, node: &Label) -> String {
+/// The liveliness token of this node.
+pub(super) fn alive(world: &NodeName, node: &NodeName) -> String {
     format!("ks/{world}/live/{node}")
 }
 
-/// All tokens.
-pub(super) fn everybody_alive(world: &Label) -> String {
+pub(super) fn all_tokens(world: &NodeName) -> String {
     format!("ks/{world}/live/*")
 }
 
-/// What one node says to another.
-pub(super) fn batch(world: &Label, from: &Label, to: &Label, channel: Channel) -> String {
+/// What one node sends to another.
+pub(super) fn batch(world: &NodeName, from: &NodeName, to: &NodeName, channel: Channel) -> String {
     let last = match channel {
         Channel::Datagram => "state",
         Channel::Stream => "event",
@@ -21,28 +20,28 @@ pub(super) fn batch(world: &Label, from: &Label, to: &Label, channel: Channel) -
     format!("ks/{world}/b/{from}/{to}/{last}")
 }
 
-/// What one node says to another, on both channels.
-pub(super) fn batches(world: &Label, from: &Label, to: &Label) -> String {
+/// What one node sends to another, on both channels.
+pub(super) fn batches(world: &NodeName, from: &NodeName, to: &NodeName) -> String {
     format!("ks/{world}/b/{from}/{to}/*")
 }
 
-/// What all say to a node: its one subscription.
-pub(super) fn all_batches_to(world: &Label, to: &Label) -> String {
+/// What all nodes send to a node: its one subscription.
+pub(super) fn all_batches_to(world: &NodeName, to: &NodeName) -> String {
     format!("ks/{world}/b/*/{to}/**")
 }
 
-/// What a node says to anybody.
-pub(super) fn all_batches_from(world: &Label, from: &Label) -> String {
+/// What a node sends to any other.
+pub(super) fn all_batches_from(world: &NodeName, from: &NodeName) -> String {
     format!("ks/{world}/b/{from}/**")
 }
 
-/// Whatever is said in a world.
-pub(super) fn everything(world: &Label) -> String {
+/// All messages of a world.
+pub(super) fn everything(world: &NodeName) -> String {
     format!("ks/{world}/**")
 }
 
-/// Who said what is under this key, and how; `None` if it is not a batch.
-pub(super) fn parse_batch(key: &str) -> Option<(Label, Channel)> {
+/// The sender and channel of a key; `None` if it is not a key of messages.
+pub(super) fn parse_batch(key: &str) -> Option<(NodeName, Channel)> {
     let mut chunks = key.split('/').skip(2);
     let (kind, from, _to, last) = (chunks.next()?, chunks.next()?, chunks.next()?, chunks.next()?);
     let channel = match last {
@@ -53,8 +52,8 @@ pub(super) fn parse_batch(key: &str) -> Option<(Label, Channel)> {
     (kind == "b" && chunks.next().is_none()).then_some((from.parse().ok()?, channel))
 }
 
-/// Whose token this is.
-pub(super) fn parse_alive(key: &str) -> Option<Label> {
+/// The node of a token.
+pub(super) fn parse_alive(key: &str) -> Option<NodeName> {
     let mut chunks = key.split('/').skip(2);
     let (kind, node) = (chunks.next()?, chunks.next()?);
     if kind == "live" && chunks.next().is_none() { node.parse().ok() } else { None }
@@ -65,8 +64,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_into_a_key_is_read_out_of_it() {
-        let [world, ann, bob] = ["hall", "ann", "bob"].map(|name| name.parse::<Label>().unwrap());
+    fn a_key_is_read_as_it_was_written() {
+        let [world, ann, bob] = ["hall", "ann", "bob"].map(|name| name.parse::<NodeName>().unwrap());
         for channel in [Channel::Stream, Channel::Datagram] {
             assert_eq!(parse_batch(&batch(&world, &ann, &bob, channel)), Some((ann.clone(), channel)));
         }

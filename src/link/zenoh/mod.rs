@@ -1,35 +1,35 @@
-//! Links between nodes, over Zenoh: a fabric of named nodes of one world, each with a link to each.
+//! Links between nodes, over Zenoh: named nodes of one world, each with a link to each.
 //!
-//! A link has the two channels that every link has. Datagrams go as `state`: a queue that is full drops them. Streams go
-//! as `event`: in order, and for certain while the link stands. Both travel over TCP, TLS or QUIC, so that nothing is
-//! lost on the way but what a full queue drops. A node declares one subscription and two publishers per other node, and
-//! nothing that changes with objects: thousands of declarations take Zenoh seconds.
+//! A link has the two channels of every link. Datagrams go as `state`: a full queue drops them. Streams go as `event`:
+//! in order, and reliably while the link stands. Both travel over TCP, TLS or QUIC, so that nothing is lost on the way
+//! but what a full queue drops. A node declares one subscription and two publishers per other node, and nothing that
+//! changes with objects: thousands of declarations take Zenoh seconds.
 //!
-//! Who is there is told by tokens: a link opens when a node's token comes, and closes when it goes, at once after a kill,
-//! a second after a node froze or was cut off. A link that ended while its node is there begins anew after a pause, at both
-//! sides: every message says which link it is of.
+//! Liveliness tokens tell which nodes are there: a link opens when a node's token comes, and closes when it goes, at
+//! once after a kill, a second after a node froze or was cut off. A link that ended while its node is there begins anew
+//! after a pause, at both sides: every message says which link it is of.
 //!
 //! # What a name proves
 //!
-//! Every message is under a key that names its sender. Zenoh checks on arrival, per connection, what it knows of whoever is
-//! at the other end; what fails is dropped before it gets here. What it knows depends on [`Trust`]:
+//! Every message is under a key that names its sender. Zenoh checks on arrival, per connection, what it knows of the
+//! other end; a message that fails is dropped before it gets here. What it knows depends on [`NodeTrust`]:
 //!
-//! - `Certificates` with members: either end has shown a certificate that the authority signed. Its common name is the only
-//!   name under which it can say anything, or be there. Without members the authority alone is checked: whoever it signed
-//!   can use any name.
-//! - `Passwords`: who *opened* a connection has named a member and known its password, and cannot use another member's name.
-//!   Who *accepted* it has proved nothing, and is believed by its address alone. Nothing is encrypted; and every member knows
-//!   all passwords, so that this keeps strangers out, not members apart.
+//! - `Certificates` with members: either end has shown a certificate that the authority signed. Its common name is the
+//!   only name under which it can send, or be there. Without members only the authority is checked: a node that it
+//!   signed can use any name.
+//! - `Passwords`: the node that *opened* a connection has named a member and known its password, and cannot use another
+//!   member's name. The node that *accepted* it has proved nothing, and is believed by its address alone. Nothing is
+//!   encrypted; and every member knows all passwords, so this keeps strangers out, not members apart.
 //! - `Anyone`: nothing is checked.
 //!
-//! In all cases a name that is not among the members, where they are named, is not heard, and a node whose own name is taken
-//! when it comes is told so. Nodes do not relay for each other: a message comes from the node that opened or accepted the
-//! connection, and from nobody behind it.
+//! In all cases a name that is not among the members, where they are named, is not heard, and a node whose own name is
+//! taken when it comes is told so. Nodes do not relay for each other: a message comes from the node that opened or
+//! accepted the connection, and from no node behind it.
 
 mod bond;
 mod config;
 mod keys;
-mod roster;
+mod members;
 mod settings;
 
 use std::sync::Arc;
@@ -42,27 +42,27 @@ use zenoh::liveliness::LivelinessToken;
 use zenoh::pubsub::Subscriber;
 use zenoh::{Session, Wait};
 
-use self::roster::Roster;
+use self::members::Members;
 pub use self::settings::{
-    Certificates, Endpoint, FabricError, FabricSettings, MEMBERS_MAX, Passwords, Protocol, Trust,
+    FabricError, FabricSettings, Locator, MEMBERS_MAX, NodeCertificates, NodeTrust, Passwords, Protocol,
 };
-use super::{Label, Links};
+use super::{Links, NodeName};
 
 /// How long Zenoh may take to start or to end.
 const OPEN_MAX: Duration = Duration::from_secs(10);
 /// How long others may take to say that a name is taken.
 const NAME_MAX: Duration = Duration::from_millis(500);
-/// How long what was sent last may take to be written. A token's going overtakes whatever still waits: Zenoh sends
+/// How long the last messages may take to be written. The end of a token overtakes what still waits: Zenoh sends
 /// declarations ahead of all messages.
 const LEAVE: Duration = Duration::from_millis(200);
-/// How often is looked whether somebody answers.
+/// How often to check whether a node answers.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// A node among others. Dropped without `close`, it goes without a farewell.
+/// A node among others. Dropped without `close`, it goes without its last messages.
 pub struct Fabric {
-    node: Label,
+    node: NodeName,
     session: Session,
-    roster: Arc<Roster>,
+    roster: Arc<Members>,
     usher: JoinHandle<()>,
     token: Option<LivelinessToken>,
     _batches: Subscriber<()>,
@@ -70,10 +70,10 @@ pub struct Fabric {
 }
 
 impl Fabric {
-    /// Takes part. Every node that is there, or comes, opens a link in `links`. Wants a runtime of several threads.
+    /// Takes part. Every node that is there, or comes, opens a link in `links`. It needs a runtime of several threads.
     pub async fn open(settings: &FabricSettings, links: Links) -> Result<Fabric, FabricError> {
         let FabricSettings { world, node, trust, .. } = settings;
-        let endpoints: Vec<&Endpoint> = settings.listen.iter().chain(&settings.connect).collect();
+        let endpoints: Vec<&Locator> = settings.listen.iter().chain(&settings.connect).collect();
         trust.check(node, &endpoints)?;
         for endpoint in &settings.listen {
             endpoint.try_to_listen(trust).await?;
@@ -83,7 +83,7 @@ impl Fabric {
         let opened = timeout(OPEN_MAX, zenoh::open(config)).await;
         let session = opened.map_err(|_| FabricError::Start("it takes too long".to_owned()))?.map_err(failed)?;
         if let Some(patience) = settings.patience
-            && let Err(error) = find_somebody(&session, settings, patience).await
+            && let Err(error) = find_node(&session, settings, patience).await
         {
             end(&session).await;
             return Err(error);
@@ -92,7 +92,7 @@ impl Fabric {
             end(&session).await;
             return Err(FabricError::NameTaken(node.clone()));
         }
-        let (roster, changes) = Roster::new(world.clone(), node.clone(), trust.members(), links);
+        let (roster, changes) = Members::new(world.clone(), node.clone(), trust.members(), links);
         let heard = roster.clone();
         let batches = session
             .declare_subscriber(keys::all_batches_to(world, node))
@@ -102,20 +102,21 @@ impl Fabric {
         let heard = roster.clone();
         let tokens = session
             .liveliness()
-            .declare_subscriber(keys::everybody_alive(world))
+            .declare_subscriber(keys::all_tokens(world))
             .history(true)
             .callback(move |sample| heard.handle_token(&sample))
             .await
             .map_err(failed)?;
         let usher = tokio::spawn(roster.clone().usher(session.clone(), changes));
-        // Last: whoever sees the token may speak at once, and is heard.
+        // Last: a node that sees the token may send at once, and is heard.
         let token = session.liveliness().declare_token(keys::alive(world, node)).await.map_err(failed)?;
         let (node, token) = (node.clone(), Some(token));
         Ok(Fabric { node, session, roster, usher, token, _batches: batches, _tokens: tokens })
     }
 
-    /// Waits until another node of this world is there. Who was connected to may belong to another, of which nothing is heard.
-    pub async fn meet_somebody(&self, settings: &FabricSettings) -> Result<(), FabricError> {
+    /// Waits until another node of this world is there. A node that it connected to may belong to another world, of
+    /// which nothing is heard.
+    pub async fn wait_for_a_node(&self, settings: &FabricSettings) -> Result<(), FabricError> {
         let until = Instant::now() + settings.patience.unwrap_or_default();
         while !settings.connect.is_empty() && !self.roster.is_anybody_there() {
             if Instant::now() >= until {
@@ -126,8 +127,7 @@ impl Fabric {
         Ok(())
     }
 
-    /// What this node is called.
-    pub fn node(&self) -> &Label {
+    pub fn node(&self) -> &NodeName {
         &self.node
     }
 
@@ -153,7 +153,7 @@ async fn end(session: &Session) {
 }
 
 /// Waits until a connection stands, or says why there is none.
-async fn find_somebody(session: &Session, settings: &FabricSettings, patience: Duration) -> Result<(), FabricError> {
+async fn find_node(session: &Session, settings: &FabricSettings, patience: Duration) -> Result<(), FabricError> {
     if settings.connect.is_empty() {
         return Ok(());
     }
@@ -172,13 +172,13 @@ async fn find_somebody(session: &Session, settings: &FabricSettings, patience: D
     Err(FabricError::Nobody(addresses(settings)))
 }
 
-/// Where somebody should be.
+/// The addresses that were tried.
 fn addresses(settings: &FabricSettings) -> String {
-    settings.connect.iter().map(Endpoint::to_string).collect::<Vec<_>>().join(", ")
+    settings.connect.iter().map(Locator::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether another node is called so.
-async fn is_taken(session: &Session, world: &Label, node: &Label) -> bool {
+/// Whether another node has this name.
+async fn is_taken(session: &Session, world: &NodeName, node: &NodeName) -> bool {
     let asked = session.liveliness().get(keys::alive(world, node)).timeout(NAME_MAX).await;
     let Ok(replies) = asked else { return false };
     while let Ok(reply) = replies.recv_async().await {

@@ -1,4 +1,4 @@
-//! What a node says to take part: who it is, where it is reached, whom it believes.
+//! Settings of a node: its name, its addresses, and the nodes that it believes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,161 +11,131 @@ use std::time::Duration;
 use thiserror::Error;
 use tokio::net::{TcpListener, UdpSocket};
 
-use crate::link::{Label, NoLabel};
+use crate::link::{NodeName, NodeNameError};
 
-/// Members that may be named at most: each pair of them is a rule.
+/// The most members that may be named: each pair of them is a rule.
 pub const MEMBERS_MAX: usize = 256;
 
-/// A node, as it takes part.
+/// Settings of a node.
 #[derive(Clone, Debug)]
 pub struct FabricSettings {
-    /// The world: who is in another does not hear of this one.
-    pub world: Label,
-    /// This node. No two in a world may be called the same.
-    pub node: Label,
-    /// Where others reach it; nowhere, if it only goes to others.
-    pub listen: Vec<Endpoint>,
-    /// Whom it goes to. They may come later, or come back: it tries on.
-    pub connect: Vec<Endpoint>,
-    /// How long it waits for the first of them, and fails if none answers; `None` if that is no failure.
+    /// The world's name: nodes of another world are not heard.
+    pub world: NodeName,
+    /// This node's name. It is unique in its world.
+    pub node: NodeName,
+    /// Where others reach it; empty if it only connects to others.
+    pub listen: Vec<Locator>,
+    /// The nodes that it connects to. They may come later, or come back: it tries on.
+    pub connect: Vec<Locator>,
+    /// How long it waits for the first of them before it fails; `None` if that is no failure.
     pub patience: Option<Duration>,
-    /// A node that froze or was cut off is gone after so long. One that was killed is gone at once: its connections close.
+    /// When a node that froze or was cut off counts as gone. One that was killed is gone at once: its connections
+    /// close.
     pub lease: Duration,
-    /// Whether nodes tell each other where the others are. Without, every two have to be told by their settings.
+    /// Whether nodes tell each other the addresses of the others. Without, every node needs all addresses in its
+    /// settings.
     pub introductions: bool,
-    /// Whom it believes.
-    pub trust: Trust,
+    pub trust: NodeTrust,
 }
 
 impl FabricSettings {
-    /// What is told apart soon.
+    /// The shortest time after which a node counts as gone.
     pub const LEASE: Duration = Duration::from_secs(1);
 }
 
-/// Whom a node believes to be who it says.
+/// How a node knows that another is who it says.
 #[derive(Clone, Debug, Default)]
-pub enum Trust {
-    /// Everybody. For one machine, or a network that nobody else is in.
+pub enum NodeTrust {
+    /// Not at all: for one machine, or a network without strangers.
     #[default]
     Anyone,
-    /// Who knows a password.
+    /// By a password.
     Passwords(Passwords),
-    /// Who has a certificate.
-    Certificates(Certificates),
+    /// By a certificate.
+    Certificates(NodeCertificates),
 }
 
 /// All nodes and their passwords.
 #[derive(Clone)]
 pub struct Passwords {
     file: PathBuf,
-    pairs: BTreeMap<Label, String>,
+    pairs: BTreeMap<NodeName, String>,
 }
 
-/// What a node shows, and whose signature it believes. All three are PEM files.
+/// The certificate that a node shows, and the authority that it believes. All three are PEM files.
 #[derive(Clone, Debug)]
-pub struct Certificates {
+pub struct NodeCertificates {
     /// The authority that signed all nodes' certificates.
     pub authority: PathBuf,
-    /// This node's, with its name as common name, and the host or address that others call it by as alternative name.
+    /// This node's, with its name as common name, and the host or address that others use for it as alternative name.
     pub certificate: PathBuf,
-    /// Its key.
     pub key: PathBuf,
-    /// Who takes part. If this is empty, whoever the authority has signed does, under any name.
-    pub members: Vec<Label>,
+    /// The members. If there are none, every node that the authority has signed takes part, under any name.
+    pub members: Vec<NodeName>,
 }
 
-/// Where a node is reached: a host and a port, and by which protocol if that is said.
+/// Where a node is reached: a host and a port, and the protocol if it is named.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Endpoint {
-    /// `tcp`, `tls` or `quic`; by default what the trust asks for.
+pub struct Locator {
+    /// `tcp`, `tls` or `quic`; the default depends on the trust.
     pub protocol: Option<Protocol>,
-    /// A name or an address; one of the new kind in brackets.
+    /// A name or an address; IPv6 in brackets.
     pub host: String,
-    /// The port.
     pub port: u16,
 }
 
-/// What carries bytes between nodes. Over plain UDP what must arrive would not: it is not among them.
+/// What carries bytes between nodes. Plain UDP is not among them, as it loses reliable messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
-    /// Open to whoever listens in.
     Tcp,
-    /// TCP, encrypted.
     Tls,
-    /// QUIC, encrypted.
     Quic,
 }
 
 /// Why a node cannot take part.
 #[derive(Debug, Error)]
 pub enum FabricError {
-    /// An address that is none.
     #[error("`{0}` is no address of a node, expected HOST:PORT, as in 192.0.2.7:7447 or tls/node.example:7447")]
-    Endpoint(String),
-    /// A name that is none.
+    Locator(String),
     #[error(transparent)]
-    Label(#[from] NoLabel),
+    NodeName(#[from] NodeNameError),
     /// The file of passwords cannot be used.
     #[error("{}, line {line}: {why}", file.display())]
-    Passwords {
-        /// Which file.
-        file: PathBuf,
-        /// Where in it.
-        line: usize,
-        /// What is wrong.
-        why: String,
-    },
-    /// A file cannot be read.
+    Passwords { file: PathBuf, line: usize, why: String },
     #[error("cannot read {}: {why}", file.display())]
-    File {
-        /// Which file.
-        file: PathBuf,
-        /// What the system says.
-        why: String,
-    },
-    /// This node is not among those who take part.
+    File { file: PathBuf, why: String },
+    /// This node is not among the members.
     #[error("{node} is not among the members that {whose} names")]
-    NotAMember {
-        /// Who it is.
-        node: Label,
-        /// What names them.
-        whose: String,
-    },
-    /// Too many members.
+    NotAMember { node: NodeName, whose: String },
     #[error("{0} members were named, at most {MEMBERS_MAX} can be")]
     Members(usize),
     /// A certificate is to be shown over a protocol that shows none, or the other way round.
     #[error("{0} cannot be used with this trust: certificates need tls or quic, and those need certificates")]
-    Protocol(Endpoint),
-    /// An endpoint cannot be listened at.
+    Protocol(Locator),
+    /// This machine cannot listen at the address.
     #[error("cannot listen for other nodes on {endpoint}: {error}")]
-    Listen {
-        /// Which.
-        endpoint: Endpoint,
-        /// What the system says.
-        error: io::Error,
-    },
+    Listen { endpoint: Locator, error: io::Error },
     /// A file is not what it should be, or Zenoh refuses for another reason.
     #[error("the node cannot start: {0}")]
     Start(String),
-    /// Nobody is there.
+    /// No node is there.
     #[error("no node answers at {0}")]
     Nobody(String),
-    /// Somebody is there, and does not let this node in.
+    /// A node is there, and refuses this one.
     #[error(
         "{0} can be reached, but does not let {1} in: another password or certificate is asked for, or it is no node"
     )]
-    Refused(String, Label),
-    /// Somebody is there, and nobody of this world.
+    Refused(String, NodeName),
+    /// Nodes are there, but none of this world.
     #[error("nobody at {0} belongs to a cluster called `{1}`")]
-    AnotherWorld(String, Label),
-    /// Another node is called the same.
+    AnotherWorld(String, NodeName),
+    /// Another node has this name.
     #[error("there is a node called {0} already")]
-    NameTaken(Label),
+    NameTaken(NodeName),
 }
 
 impl Passwords {
-    /// Reads a file with a line `NAME:PASSWORD` per node. Empty lines mean nothing. Zenoh reads it too.
+    /// Reads a file with a line `NAME:PASSWORD` per node; empty lines are skipped. Zenoh reads it too.
     pub fn read(file: &Path) -> Result<Passwords, FabricError> {
         let text = fs::read_to_string(file)
             .map_err(|error| FabricError::File { file: file.to_owned(), why: error.to_string() })?;
@@ -178,7 +148,7 @@ impl Passwords {
             }
             let (name, password) =
                 content.split_once(':').ok_or_else(|| wrong(line, "expected NAME:PASSWORD".to_owned()))?;
-            let name: Label = name.trim().parse().map_err(|error: NoLabel| wrong(line, error.to_string()))?;
+            let name: NodeName = name.trim().parse().map_err(|error: NodeNameError| wrong(line, error.to_string()))?;
             let password = password.trim();
             if password.is_empty() {
                 return Err(wrong(line, format!("{name} has no password")));
@@ -197,11 +167,11 @@ impl Passwords {
         &self.file
     }
 
-    pub(super) fn of(&self, node: &Label) -> Option<&str> {
+    pub(super) fn of(&self, node: &NodeName) -> Option<&str> {
         self.pairs.get(node).map(String::as_str)
     }
 
-    pub(super) fn members(&self) -> impl Iterator<Item = &Label> {
+    pub(super) fn members(&self) -> impl Iterator<Item = &NodeName> {
         self.pairs.keys()
     }
 }
@@ -212,20 +182,20 @@ impl fmt::Debug for Passwords {
     }
 }
 
-impl Trust {
-    /// Who may take part; `None` if that is not said.
-    pub(super) fn members(&self) -> Option<Vec<Label>> {
+impl NodeTrust {
+    /// The members; `None` if they are not named.
+    pub(super) fn members(&self) -> Option<Vec<NodeName>> {
         match self {
-            Trust::Anyone => None,
-            Trust::Passwords(passwords) => Some(passwords.members().cloned().collect()),
-            Trust::Certificates(certificates) if certificates.members.is_empty() => None,
-            Trust::Certificates(certificates) => Some(certificates.members.clone()),
+            NodeTrust::Anyone => None,
+            NodeTrust::Passwords(passwords) => Some(passwords.members().cloned().collect()),
+            NodeTrust::Certificates(certificates) if certificates.members.is_empty() => None,
+            NodeTrust::Certificates(certificates) => Some(certificates.members.clone()),
         }
     }
 
     /// Refuses what cannot work before anything is opened.
-    pub(super) fn check(&self, node: &Label, endpoints: &[&Endpoint]) -> Result<(), FabricError> {
-        let is_encrypted = matches!(self, Trust::Certificates(_));
+    pub(super) fn check(&self, node: &NodeName, endpoints: &[&Locator]) -> Result<(), FabricError> {
+        let is_encrypted = matches!(self, NodeTrust::Certificates(_));
         for endpoint in endpoints {
             let is_fit = endpoint.protocol.is_none_or(|protocol| is_encrypted == (protocol != Protocol::Tcp));
             if !is_fit {
@@ -235,14 +205,14 @@ impl Trust {
         let members = self.members();
         let is_member = members.as_ref().is_none_or(|members| members.contains(node));
         match self {
-            Trust::Passwords(passwords) if !is_member => {
+            NodeTrust::Passwords(passwords) if !is_member => {
                 let whose = passwords.file.display().to_string();
                 return Err(FabricError::NotAMember { node: node.clone(), whose });
             }
-            Trust::Certificates(_) if !is_member => {
+            NodeTrust::Certificates(_) if !is_member => {
                 return Err(FabricError::NotAMember { node: node.clone(), whose: "the list".to_owned() });
             }
-            Trust::Certificates(Certificates { authority, certificate, key, .. }) => {
+            NodeTrust::Certificates(NodeCertificates { authority, certificate, key, .. }) => {
                 for file in [authority, certificate, key] {
                     fs::read(file).map_err(|error| FabricError::File { file: file.clone(), why: error.to_string() })?;
                 }
@@ -255,17 +225,17 @@ impl Trust {
         }
     }
 
-    /// What carries bytes where an endpoint does not say it.
+    /// The protocol of an address that names none.
     pub(super) fn protocol(&self) -> Protocol {
         match self {
-            Trust::Certificates(_) => Protocol::Tls,
+            NodeTrust::Certificates(_) => Protocol::Tls,
             _ => Protocol::Tcp,
         }
     }
 }
 
 impl Protocol {
-    /// As Zenoh calls it.
+    /// The name in Zenoh's settings.
     pub fn name(self) -> &'static str {
         match self {
             Protocol::Tcp => "tcp",
@@ -275,11 +245,11 @@ impl Protocol {
     }
 }
 
-impl FromStr for Endpoint {
+impl FromStr for Locator {
     type Err = FabricError;
 
-    fn from_str(text: &str) -> Result<Endpoint, FabricError> {
-        let wrong = || FabricError::Endpoint(text.chars().take(300).collect());
+    fn from_str(text: &str) -> Result<Locator, FabricError> {
+        let wrong = || FabricError::Locator(text.chars().take(300).collect());
         let (protocol, address) = match text.split_once('/') {
             None => (None, text),
             Some((name, address)) => {
@@ -297,18 +267,18 @@ impl FromStr for Endpoint {
                 (1..=253).contains(&host.len()) && host.bytes().all(is_fit)
             }
         };
-        if is_host { Ok(Endpoint { protocol, host: host.to_owned(), port }) } else { Err(wrong()) }
+        if is_host { Ok(Locator { protocol, host: host.to_owned(), port }) } else { Err(wrong()) }
     }
 }
 
-impl Endpoint {
-    /// Without the protocol.
+impl Locator {
+    /// The address without the protocol.
     pub fn address(&self) -> String {
         format!("{}:{}", self.host, self.port)
     }
 
-    /// Whether it can be listened at. Zenoh would find out, too, but tells it with places in its own source.
-    pub(super) async fn try_to_listen(&self, trust: &Trust) -> Result<(), FabricError> {
+    /// Checks that it can be listened at. Zenoh's own message names places in its source.
+    pub(super) async fn try_to_listen(&self, trust: &NodeTrust) -> Result<(), FabricError> {
         let tried = match self.protocol.unwrap_or(trust.protocol()) {
             Protocol::Tcp | Protocol::Tls => TcpListener::bind(self.address()).await.map(|_| ()),
             Protocol::Quic => UdpSocket::bind(self.address()).await.map(|_| ()),
@@ -316,14 +286,14 @@ impl Endpoint {
         tried.map_err(|error| FabricError::Listen { endpoint: self.clone(), error })
     }
 
-    /// As Zenoh writes it.
-    pub(super) fn locator(&self, trust: &Trust) -> String {
+    /// The address as Zenoh writes it.
+    pub(super) fn locator(&self, trust: &NodeTrust) -> String {
         let protocol = self.protocol.unwrap_or(trust.protocol());
         format!("{}/{}", protocol.name(), self.address())
     }
 }
 
-impl fmt::Display for Endpoint {
+impl fmt::Display for Locator {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(protocol) = self.protocol {
             write!(formatter, "{}/", protocol.name())?;
@@ -344,14 +314,14 @@ mod tests {
             ("tls/[::1]:9", "[::1]", 9),
             ("quic/localhost:0", "localhost", 0),
         ] {
-            let endpoint: Endpoint = text.parse().unwrap();
+            let endpoint: Locator = text.parse().unwrap();
             assert_eq!((endpoint.host.as_str(), endpoint.port), (host, port));
             assert_eq!(endpoint.to_string(), text);
         }
         for text in
             ["", "7447", "host", "host:", ":1", "host:70000", "udp/host:1", "a b:1", "[::1:9", "tcp/a/b:1", "x#y:1"]
         {
-            let error = text.parse::<Endpoint>().unwrap_err().to_string();
+            let error = text.parse::<Locator>().unwrap_err().to_string();
             assert!(error.contains("expected HOST:PORT"), "{error}");
         }
     }
@@ -378,8 +348,8 @@ mod tests {
         }
         let error = Passwords::read(&folder.path().join("none")).unwrap_err().to_string();
         assert!(error.contains("cannot read"), "{error}");
-        let carl: Label = "carl".parse().unwrap();
-        let trust = Trust::Passwords(read("ann:1").unwrap());
+        let carl: NodeName = "carl".parse().unwrap();
+        let trust = NodeTrust::Passwords(read("ann:1").unwrap());
         let error = trust.check(&carl, &[]).unwrap_err().to_string();
         assert!(error.contains("carl is not among the members"), "{error}");
     }

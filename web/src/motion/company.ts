@@ -1,7 +1,7 @@
 // Collisions among the others, as one observer predicts them for itself: the twin of `motion::company`.
 
 import { advance } from './advance.ts';
-import { CONTACTS_MAX, type Course } from './course.ts';
+import { CONTACTS_MAX, type Trajectory } from './trajectory.ts';
 import type { Predicted, Replica } from './replica.ts';
 import type { Scene } from './scene.ts';
 import { UP, type Vec, add, dot, length, normalizeOr, scale, sub } from './vector.ts';
@@ -19,16 +19,16 @@ export function predictTogether(
   scene: Scene,
 ): { predicted: (Predicted | null)[]; contacts: number } {
   const predicted = replicas.map((replica) => replica.predict(at, scene));
-  const courses = replicas.map((replica) => (replica.isStale(at) ? null : (replica.course?.copy() ?? null)));
+  const trajectories = replicas.map((replica) => (replica.isStale(at) ? null : (replica.trajectory?.copy() ?? null)));
   const meetings: Meeting[] = [];
   for (let first = 0; first < replicas.length; first++) {
     for (let second = first + 1; second < replicas.length; second++) {
-      if (courses[first] === null || courses[second] === null) continue;
+      if (trajectories[first] === null || trajectories[second] === null) continue;
       meetings.push({ first, second, next: null });
     }
   }
   const look = (meeting: Meeting) => {
-    meeting.next = meets(courses[meeting.first]!, courses[meeting.second]!, at);
+    meeting.next = meets(trajectories[meeting.first]!, trajectories[meeting.second]!, at);
   };
   meetings.forEach(look);
   let contacts = 0;
@@ -42,17 +42,17 @@ export function predictTogether(
     if (soonest === null) break;
     contacts += 1;
     const { first, second } = soonest;
-    bounce(courses, replicas, first, second, soonest.next!, at, scene);
+    bounce(trajectories, replicas, first, second, soonest.next!, at, scene);
     for (const meeting of meetings) {
       const isTouched = [meeting.first, meeting.second].some((index) => index === first || index === second);
       if (isTouched) look(meeting);
     }
   }
   if (contacts > 0) {
-    courses.forEach((course, index) => {
+    trajectories.forEach((trajectory, index) => {
       const before = predicted[index];
-      if (course === null || !before) return;
-      const { pos, vel, acc } = course.at(replicas[index]!.seconds(at));
+      if (trajectory === null || !before) return;
+      const { pos, vel, acc } = trajectory.at(replicas[index]!.seconds(at));
       predicted[index] = { pos, vel, acc, rot: before.rot };
     });
   }
@@ -60,7 +60,7 @@ export function predictTogether(
 }
 
 /** When two meet, in seconds before `at`, negated. */
-function meets(one: Course, other: Course, at: number): number | null {
+function meets(one: Trajectory, other: Trajectory, at: number): number | null {
   if (one.isStopped && other.isStopped) return null;
   const radius = one.radius + other.radius;
   const ageOne = (at - one.start) * 1e-6;
@@ -92,7 +92,7 @@ function meets(one: Course, other: Course, at: number): number | null {
 
 /** Two equal masses exchange what they have along the line between them. */
 function bounce(
-  courses: readonly (Course | null)[],
+  trajectories: readonly (Trajectory | null)[],
   replicas: readonly Replica[],
   first: number,
   second: number,
@@ -100,16 +100,16 @@ function bounce(
   at: number,
   scene: Scene,
 ): void {
-  const [a, b] = [courses[first]!, courses[second]!];
+  const [a, b] = [trajectories[first]!, trajectories[second]!];
   const dtOne = since + (at - a.start) * 1e-6;
   const dtOther = since + (at - b.start) * 1e-6;
   const [one, other] = [a.at(dtOne), b.at(dtOther)];
   const normal = normalizeOr(sub(one.pos, other.pos), UP);
   const restitution = 0.5 * (replicas[first]!.settings.restitution + replicas[second]!.settings.restitution);
   const push = scale(normal, 0.5 * (1 + restitution) * dot(sub(one.vel, other.vel), normal));
-  const turn = (index: number, course: Course, dt: number, vel: Vec, normal: Vec) => {
-    course.deflect(dt, vel, normal);
-    course.plan(replicas[index]!.seconds(at), replicas[index]!.settings.restitution, scene);
+  const turn = (index: number, trajectory: Trajectory, dt: number, vel: Vec, normal: Vec) => {
+    trajectory.deflect(dt, vel, normal);
+    trajectory.plan(replicas[index]!.seconds(at), replicas[index]!.settings.restitution, scene);
   };
   turn(first, a, dtOne, sub(one.vel, push), normal);
   turn(second, b, dtOther, add(other.vel, push), scale(normal, -1));

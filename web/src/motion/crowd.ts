@@ -8,7 +8,7 @@
 
 import { type Quat, type Turn, angleOf, quat } from '../wire/pose.ts';
 import { type ConvergenceSettings, pushedOut } from './convergence.ts';
-import { Course, SPAN_S } from './course.ts';
+import { Trajectory, SPAN_S } from './trajectory.ts';
 import { type Predicted, Replica, type ReplicaSettings } from './replica.ts';
 import { between, shortest } from './rotation.ts';
 import type { Scene } from './scene.ts';
@@ -55,7 +55,7 @@ export type CrowdSettings = Omit<ReplicaSettings, 'radius'> & ConvergenceSetting
 export class Crowd {
   data = new Float64Array(64 * ROW);
   /** Paths of those who meet something. */
-  private readonly courses: (Course | null)[] = [];
+  private readonly trajectories: (Trajectory | null)[] = [];
   /** Turns of those who are turned in any way: when the blend began, and as shown. */
   private readonly turned: ({ from: Quat; shown: Quat } | null)[] = [];
   /** What was worked out last: place and velocity. */
@@ -88,7 +88,7 @@ export class Crowd {
     this.data[at + RADIUS] = radius;
     this.data[at + BLEND] = -Infinity;
     this.data[at + AIR] = Infinity;
-    this.courses[row] = null;
+    this.trajectories[row] = null;
     this.turned[row] = isUpright ? null : { from: quat(0), shown: quat(0) };
   }
 
@@ -134,7 +134,7 @@ export class Crowd {
       data[at + TURN] = turn;
       data[at + ANGLE] = angleOf(turn);
     }
-    this.courses[row] = null;
+    this.trajectories[row] = null;
     data[at + PLANNED] = 0;
     if (isFirst) return this.show(row, now);
     if (isFar) {
@@ -242,8 +242,8 @@ export class Crowd {
     const elapsed = now - data[at + STAMP]!;
     const t = (elapsed < 0 ? 0 : elapsed > most ? most : elapsed) * 1e-6;
     if (t > data[at + PLANNED]!) this.plan(row, at, t);
-    const course = this.courses[row]!;
-    if (course !== null && t > 0) this.find(course.at(t));
+    const trajectory = this.trajectories[row]!;
+    if (trajectory !== null && t > 0) this.find(trajectory.at(t));
     else {
       const half = 0.5 * t * t;
       found[0] = data[at + POS]! + data[at + VEL]! * t + data[at + ACC]! * half;
@@ -256,22 +256,22 @@ export class Crowd {
     if (elapsed > most) found[3] = found[4] = found[5] = 0;
   }
 
-  /** Finds out what is met up to `t` seconds after the stamp; most meet nothing, and have no course of their own. */
+  /** Plans up to `t` seconds after the stamp; most rows have no contact and no trajectory. */
   private plan(row: number, at: number, t: number): void {
     const { data } = this;
-    while (this.courses[row] === null && data[at + PLANNED]! < t) {
+    while (this.trajectories[row] === null && data[at + PLANNED]! < t) {
       if (!this.isFree(at, data[at + PLANNED]!)) {
         const { pos, vel, acc, radius } = this.start(at);
-        const course = new Course(data[at + STAMP]!, { pos, vel, acc }, radius);
-        course.plan(data[at + PLANNED]! + SPAN_S, this.settings.restitution, this.stands);
-        if (course.hasContacts) this.courses[row] = course;
+        const trajectory = new Trajectory(data[at + STAMP]!, { pos, vel, acc }, radius);
+        trajectory.plan(data[at + PLANNED]! + SPAN_S, this.settings.restitution, this.stands);
+        if (trajectory.hasContacts) this.trajectories[row] = trajectory;
       }
       data[at + PLANNED]! += SPAN_S;
     }
-    const course = this.courses[row]!;
-    if (course === null) return;
-    course.plan(t, this.settings.restitution, this.stands);
-    data[at + PLANNED] = course.isStopped ? Infinity : course.planned;
+    const trajectory = this.trajectories[row]!;
+    if (trajectory === null) return;
+    trajectory.plan(t, this.settings.restitution, this.stands);
+    data[at + PLANNED] = trajectory.isStopped ? Infinity : trajectory.planned;
   }
 
   private start(at: number) {

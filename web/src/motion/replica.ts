@@ -1,7 +1,7 @@
 // A predicted copy of an object that another host moves: the twin of `motion::Replica` for constant acceleration.
 
 import type { Quat } from '../wire/pose.ts';
-import { Course } from './course.ts';
+import { Trajectory } from './trajectory.ts';
 import type { Scene } from './scene.ts';
 import { type Vec, ZERO } from './vector.ts';
 
@@ -34,11 +34,11 @@ export interface ReplicaSettings {
 export class Replica {
   private newest: KinematicState | null = null;
   private sequence = 0;
-  private path: Course | null = null;
+  private path: Trajectory | null = null;
 
   constructor(readonly settings: ReplicaSettings) {}
 
-  get course(): Course | null {
+  get trajectory(): Trajectory | null {
     return this.path;
   }
 
@@ -51,7 +51,7 @@ export class Replica {
     if (this.newest !== null && ((sequence - this.sequence) | 0) <= 0) return false;
     this.sequence = sequence;
     this.newest = state;
-    this.path = new Course(state.stamp, { pos: state.pos, vel: state.vel, acc: state.acc }, this.settings.radius);
+    this.path = new Trajectory(state.stamp, { pos: state.pos, vel: state.vel, acc: state.acc }, this.settings.radius);
     return true;
   }
 

@@ -207,11 +207,11 @@ export class Layers {
       }
       this.counts.confirmed += 1;
       const state = other.replica.state;
-      if (state === null || (state.vel.x === 0 && state.vel.z === 0) || !other.replica.course) continue;
-      other.replica.course.plan(TRACK_S, other.replica.settings.restitution, client.others.scene);
+      if (state === null || (state.vel.x === 0 && state.vel.z === 0) || !other.replica.trajectory) continue;
+      other.replica.trajectory.plan(TRACK_S, other.replica.settings.restitution, client.others.scene);
       let from = state.pos;
       for (let step = 1; step <= 8; step++) {
-        const { pos } = other.replica.course.at((step / 8) * TRACK_S);
+        const { pos } = other.replica.trajectory.at((step / 8) * TRACK_S);
         predicted.add(from.x, from.y, from.z, pos.x, pos.y, pos.z);
         from = pos;
       }

@@ -1,7 +1,7 @@
 //! A uniform grid over x and z: each cell lists the listeners that may hear an object in it.
 //!
-//! Invariant: squares are rounded outward, and the number of a cell never falls as a coordinate rises, so that no listener
-//! is missing from a cell.
+//! Invariant: squares are rounded outward, and the number of a cell never falls as a coordinate rises, so that no
+//! listener is missing from a cell.
 
 use space::{Buckets, Vec3};
 

@@ -5,12 +5,12 @@
 //!                                     last tick's lists ─▶ merged ─▶ this tick's lists, entered, left
 //! ```
 //!
-//! Nothing is remembered about pairs but the lists themselves. Two searches find the hits ([`AudienceSearch`]): a uniform
-//! grid of the listeners, best where few objects listen, and a broad phase, best where most do.
+//! Nothing is remembered about pairs but the lists themselves. Two searches find the hits ([`AudienceSearch`]): a
+//! uniform grid of the listeners, best where few objects listen, and a broad phase, best where most do.
 //!
-//! Invariant, after an update: one object hears another if and only if the two are within the plain reach, or within the
-//! wide one (plain times the hysteresis) and it did before. `hearings_are_what_the_distances_say.rs` compares this with
-//! all pairs of objects.
+//! Invariant, after an update: one object hears another if and only if the two are within the plain reach, or within
+//! the wide one (plain times the hysteresis) and it did before. `hearings_are_what_the_distances_say.rs` compares this
+//! with all pairs of objects.
 
 mod listener_grid;
 
@@ -22,13 +22,11 @@ use crate::{Aura, AuraError};
 
 /// One object's subscription to another: the listener hears the speaker, and needs updates about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)]
 pub struct Subscription {
     pub listener: Slot,
     pub speaker: Slot,
 }
 
-/// How an [`Audience`] works.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AudienceSettings {
     /// A subscription ends at this multiple of the distance at which it begins, from 1 to 10. 1 is no hysteresis.
@@ -40,12 +38,12 @@ pub struct AudienceSettings {
 /// How an [`Audience`] finds the pairs that are within reach.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AudienceSearch {
-    /// A uniform grid over x and z, made anew each tick, lists the listeners that reach into each cell. For few listeners
-    /// among many objects, and for worlds whose objects stand on ground: a server of users.
+    /// A uniform grid over x and z, made anew each tick, lists the listeners that reach into each cell. For few
+    /// listeners among many objects, and for worlds whose objects stand on ground: a server of users.
     #[default]
     Listeners,
-    /// A broad phase that remembers the last tick finds all pairs. For worlds in which most objects listen and are spread
-    /// in three dimensions.
+    /// A broad phase that remembers the last tick finds all pairs. For worlds in which most objects listen and are
+    /// spread in three dimensions.
     AllPairs,
 }
 
@@ -57,7 +55,7 @@ pub enum AudienceSearch {
 /// It hands out slots as [`Spheres`] does: the same insertions and removals, in the same order, give the same slots.
 ///
 /// ```
-/// use interest::{Audience, Aura, Subscription};
+/// use kinesphere_interest::{Audience, Aura, Subscription};
 /// use space::Vec3;
 ///
 /// let mut audience = Audience::new();
@@ -66,16 +64,15 @@ pub enum AudienceSearch {
 /// audience.update();
 /// assert_eq!(audience.entered(), [Subscription { listener: owl, speaker: ann }]);
 /// assert!(audience.hears(owl, ann) && !audience.hears(ann, owl));
-/// # Ok::<(), interest::AuraError>(())
+/// # Ok::<(), kinesphere_interest::AuraError>(())
 /// ```
 #[derive(Debug)]
 pub struct Audience {
     hysteresis: f32,
     /// Each object within a sphere that covers its wide aura.
     spheres: Spheres,
-    /// By row.
     auras: Vec<Aura>,
-    /// An object came, left or got another aura: `listeners` has to be listed anew.
+    /// An object was added, removed or got another aura, so `listeners` must be computed again.
     is_stale: bool,
     /// All objects with a focus, by row.
     listeners: Vec<Listener>,
@@ -94,7 +91,6 @@ pub struct Audience {
     sorted: Vec<u32>,
 }
 
-/// A search with its memory.
 #[derive(Debug)]
 enum Search {
     Listeners(ListenerGrid),
@@ -119,7 +115,8 @@ struct Hit {
 const IS_PLAIN: u32 = 1 << 31;
 const _: () = assert!(Spheres::MAX_OBJECTS <= IS_PLAIN as usize, "a row leaves the highest bit alone");
 
-/// The speakers that each listener hears: `rows[start[n]..start[n + 1]]`, ascending, for the row `listener[n]`, ascending.
+/// The speakers that each listener hears: `rows[start[n]..start[n + 1]]`, ascending, for the
+/// row `listener[n]`, ascending.
 #[derive(Debug, Default)]
 struct SpeakerLists {
     listener: Vec<u32>,
@@ -203,18 +200,16 @@ impl Audience {
         Ok(())
     }
 
-    /// The place of an object.
+    /// The position of an object.
     pub fn center(&self, slot: Slot) -> Result<Vec3, AuraError> {
         Ok(self.spheres.get(slot)?.center)
     }
 
-    /// The aura of an object.
     pub fn aura(&self, slot: Slot) -> Result<Aura, AuraError> {
         self.spheres.get(slot)?;
         Ok(self.auras[slot.row()])
     }
 
-    /// How many objects there are.
     pub fn len(&self) -> usize {
         self.spheres.len()
     }
@@ -290,7 +285,8 @@ impl Audience {
         }
     }
 
-    /// Finds the hits with a grid of listeners. One walk over all objects in the order of memory gives them by rising row.
+    /// Finds the hits with a grid of listeners. One walk over all objects in the order of memory gives them
+    /// by rising row.
     fn search_grid(&mut self) {
         let Audience { spheres, auras, listeners, search: Search::Listeners(grid), hits, hysteresis, .. } = self else {
             return;
@@ -358,7 +354,7 @@ impl Audience {
         left.clear();
         let mut known = 0;
         for (number, listener) in listeners.iter().enumerate() {
-            // Objects that listened and do no longer.
+            // Objects that listen no longer.
             while known < before.listener.len() && before.listener[known] < listener.row {
                 before.end_all(known, left);
                 known += 1;

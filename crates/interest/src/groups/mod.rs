@@ -1,8 +1,8 @@
 //! Groups: an *edge clique cover* of the intersection graph, repaired from tick to tick.
 //!
-//! A multicast service needs fewer sets than all maximal cliques. Every pair of overlapping objects has to share at least
-//! one group, and no group may hold two objects that do not overlap. A crowd of 200 has thousands of maximal cliques
-//! and some two hundred groups.
+//! A multicast service needs fewer sets than all maximal cliques. Every pair of overlapping objects has to share at
+//! least one group, and no group may hold two objects that do not overlap. A crowd of 200 has thousands of maximal
+//! cliques and some two hundred groups.
 //!
 //! The cover is repaired rather than computed anew, because each join and leave costs traffic. One update:
 //!
@@ -53,9 +53,7 @@ impl GroupId {
 pub enum GroupChange {
     /// A new group, still empty; `Joined` follows for each member.
     Created(GroupId),
-    #[allow(missing_docs)]
     Joined(GroupId, Slot),
-    #[allow(missing_docs)]
     Left(GroupId, Slot),
     /// The group is gone; `Left` was told of each member.
     Dissolved(GroupId),
@@ -64,7 +62,7 @@ pub enum GroupChange {
 /// The groups of a world, kept up to date.
 ///
 /// ```
-/// use interest::GroupCover;
+/// use kinesphere_interest::GroupCover;
 /// use space::Pair;
 ///
 /// let mut groups = GroupCover::new();
@@ -82,7 +80,7 @@ pub struct GroupCover {
     graph: Graph,
     table: GroupTable,
     uncovered: UncoveredPairs,
-    /// Scratch.
+    /// Scratch memory, empty between two calls.
     ranking: Vec<(u32, u32)>,
     shared: Vec<u32>,
 }
@@ -93,8 +91,8 @@ impl GroupCover {
         GroupCover::with_tidying(10)
     }
 
-    /// No groups. Each tick tries to dissolve one group in `one_in`: more tidying means fewer groups and more changes. 0
-    /// never tidies.
+    /// No groups. Each tick tries to dissolve one group in `one_in`: more tidying means fewer groups and more changes.
+    /// 0 never tidies.
     pub fn with_tidying(one_in: usize) -> GroupCover {
         GroupCover {
             tidy_one_in: one_in,
@@ -109,8 +107,8 @@ impl GroupCover {
 
     /// Applies the pairs that ended since the last tick and then those that began, and returns what changed.
     ///
-    /// [`Kinesphere::began`](space::Kinesphere::began) and `ended` tell them, and [`PairChanges`](space::PairChanges) for
-    /// any other broad phase. Pairs that change nothing are ignored, as [`Graph::update`] does.
+    /// [`Kinesphere::began`](space::Kinesphere::began) and `ended` tell them, and [`PairChanges`](space::PairChanges)
+    /// for any other broad phase. Pairs that change nothing are ignored, as [`Graph::update`] does.
     pub fn update(&mut self, began: &[Pair], ended: &[Pair]) -> &[GroupChange] {
         self.table.start_tick();
         let mut graph = std::mem::take(&mut self.graph);
@@ -135,12 +133,10 @@ impl GroupCover {
         if self.table.id(place) == Some(group) { self.table.members(place) } else { &[] }
     }
 
-    /// The groups that an object is in.
     pub fn groups_of(&self, slot: Slot) -> impl Iterator<Item = GroupId> + '_ {
         self.table.groups_of(slot).iter().filter_map(|&place| self.table.id(place))
     }
 
-    /// How many groups there are.
     pub fn len(&self) -> usize {
         self.table.len()
     }

@@ -59,7 +59,8 @@ impl GroupCover {
         }
     }
 
-    /// Puts every uncovered pair into a group: one that holds one of the two and that the other fits, or else a new one.
+    /// Puts every uncovered pair into a group: one that holds one of the two and that the other fits, or else
+    /// a new one.
     pub(super) fn cover(&mut self, graph: &Graph) {
         for index in 0..self.uncovered.owners().len() {
             let slot = self.uncovered.owners()[index];
@@ -105,8 +106,8 @@ impl GroupCover {
         table.best_candidate(neighbours, 0).map(|(_, group)| group)
     }
 
-    /// The group of an object that another one fits and that covers most of the other's uncovered pairs; of equals the
-    /// lowest.
+    /// The group of an object that another one fits and that covers most of the other's uncovered pairs; of
+    /// equals the lowest.
     fn group_to_invite_to(&self, slot: Slot, other: Slot, graph: &Graph) -> Option<u32> {
         let neighbours = graph.neighbours(other);
         let reach = Signature::of_all(neighbours);

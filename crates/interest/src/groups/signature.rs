@@ -1,7 +1,7 @@
 //! A Bloom filter of one hash: a set of slots as 128 bits, one bit per slot number modulo 128.
 //!
-//! Groups have a handful of members and objects some dozens of neighbours, so two words usually rule out what a search or
-//! a merge of lists would have to. Lists are compared only where signatures cannot tell.
+//! Groups have a handful of members and objects some dozens of neighbours, so two words usually rule out what a search
+//! or a merge of lists would have to. Lists are compared only where signatures cannot tell.
 
 use space::Slot;
 

@@ -10,7 +10,6 @@ use super::signature::Signature;
 use super::{GroupChange, GroupId};
 use crate::lists::{Lists, Word};
 
-/// Groups by place.
 #[derive(Clone, Debug)]
 pub struct GroupTable {
     places: Vec<GroupPlace>,
@@ -116,7 +115,7 @@ impl GroupTable {
         all.filter(|(_, members)| !members.is_empty())
     }
 
-    /// How many places there are, free ones included.
+    /// The number of places, free ones included.
     pub fn places(&self) -> usize {
         self.places.len()
     }
@@ -219,7 +218,6 @@ impl GroupTable {
         }
     }
 
-    /// Counts all groups of an object.
     #[inline]
     pub fn count_groups_of(&mut self, slot: Slot, reach: Signature, except: Option<u32>) {
         for index in 0..self.memberships.len(slot.row()) {

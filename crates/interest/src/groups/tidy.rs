@@ -37,7 +37,8 @@ impl GroupCover {
         }
     }
 
-    /// Dissolves a group if other groups can take the pairs that it alone covers, with at most one join per two members.
+    /// Dissolves a group if other groups can take the pairs that it alone covers, with at most one join
+    /// per two members.
     fn dissolve(&mut self, group: u32, graph: &Graph) {
         let mut dissolution = self.consider(group);
         while dissolution.alone[..dissolution.size].iter().any(|&pairs| pairs != 0) {

@@ -22,7 +22,8 @@ pub struct UncoveredPairs {
     round: u32,
     /// Scratch for growing a clique: the number of its members each row has an uncovered pair with.
     gains: Vec<u32>,
-    marks: Marks,
+    /// Scratch: a set of rows, empty between two calls.
+    marks: Bits,
     candidates: Vec<Slot>,
     clique: Vec<Slot>,
 }
@@ -34,18 +35,11 @@ struct Span {
     len: u32,
 }
 
-/// A set of rows that is cleared in constant time: rows marked in an earlier round are not in it.
-#[derive(Clone, Debug, Default)]
-struct Marks {
-    rows: Vec<u32>,
-    round: u32,
-}
-
-/// Entries whose memory is kept from tick to tick; a great upheaval's is released.
+/// Memory for this many entries is kept from tick to tick.
 const KEPT: usize = 1 << 20;
 
-/// A greedy cover of a graph, made anew: what repaired ones are measured against. Each group grows from the first
-/// uncovered pair, as [`UncoveredPairs::grow`] says.
+/// A greedy cover of a graph, computed from nothing, to compare repaired ones with. Each group grows from the first
+/// uncovered pair: see [`UncoveredPairs::grow`].
 pub fn greedy_cover(graph: &Graph) -> Vec<Vec<Slot>> {
     let slots = || (0..graph.rows() as u32).map(Slot::new);
     let later = |slot: Slot| graph.neighbours(slot).iter().filter(move |&&neighbour| neighbour > slot);
@@ -76,7 +70,7 @@ impl UncoveredPairs {
         }
     }
 
-    /// Forgets all pairs and releases what an upheaval took.
+    /// Forgets all pairs and releases memory beyond `KEPT`.
     pub fn release(&mut self) {
         self.clear();
         self.noted.shrink_to(KEPT);
@@ -94,7 +88,7 @@ impl UncoveredPairs {
         if spans.len() < rows {
             spans.resize(rows, Span::default());
             gains.resize(rows, 0);
-            marks.rows.resize(rows, 0);
+            marks.grow(rows);
         }
         owning.grow(rows);
         let pairs = || more.iter().chain(noted.iter());
@@ -161,8 +155,8 @@ impl UncoveredPairs {
         self.truncate(slot, kept);
     }
 
-    /// Grows a clique from an uncovered pair and covers its pairs. Each step adds the object that covers the most uncovered
-    /// pairs, of equals the lowest, until none covers any. Members are ascending.
+    /// Grows a clique from an uncovered pair and covers its pairs. Each step adds the object that covers the most
+    /// uncovered pairs, of equals the lowest, until none covers any. Members are ascending.
     pub fn grow(&mut self, one: Slot, other: Slot, graph: &Graph) -> &[Slot] {
         let mut clique = std::mem::take(&mut self.clique);
         let mut candidates = std::mem::take(&mut self.candidates);
@@ -177,32 +171,34 @@ impl UncoveredPairs {
         for &member in &clique {
             self.entries[self.range(member)].iter().for_each(|entry| self.gains[entry.row()] = 0);
         }
-        self.marks.set_all(&clique);
+        clique.iter().for_each(|slot| self.marks.insert(slot.row()));
         for &member in &clique {
             let range = self.range(member);
             let mut kept = range.start;
             for index in range {
                 let entry = self.entries[index];
                 self.entries[kept] = entry;
-                kept += usize::from(!self.marks.has(entry));
+                kept += usize::from(!self.marks.contains(entry.row()));
             }
             self.truncate(member, kept);
         }
+        clique.iter().for_each(|slot| self.marks.remove(slot.row()));
         clique.sort_unstable();
         self.candidates = candidates;
         self.clique = clique;
         &self.clique
     }
 
-    /// Adds a member to a growing clique. Candidates are the objects that overlap all members and have an uncovered pair
-    /// with one; `gains` counts those pairs.
+    /// Adds a member to a growing clique. Candidates are the objects that overlap all members and have an uncovered
+    /// pair with one; `gains` counts those pairs.
     fn add(&mut self, member: Slot, clique: &[Slot], candidates: &mut Vec<Slot>, graph: &Graph) {
         let near = graph.neighbours(member);
         if candidates.len() * 8 < near.len() {
             candidates.retain(|candidate| near.binary_search(candidate).is_ok());
         } else {
-            self.marks.set_all(near);
-            candidates.retain(|&candidate| self.marks.has(candidate));
+            near.iter().for_each(|slot| self.marks.insert(slot.row()));
+            candidates.retain(|candidate| self.marks.contains(candidate.row()));
+            near.iter().for_each(|slot| self.marks.remove(slot.row()));
         }
         for &entry in &self.entries[self.range(member)] {
             let gain = &mut self.gains[entry.row()];
@@ -232,23 +228,6 @@ impl UncoveredPairs {
             Some(span) if span.round == self.round => span.start as usize..(span.start + span.len) as usize,
             _ => 0..0,
         }
-    }
-}
-
-impl Marks {
-    /// Marks some rows and no others.
-    fn set_all(&mut self, slots: &[Slot]) {
-        self.round = self.round.wrapping_add(1);
-        if self.round == 0 {
-            self.rows.fill(0);
-            self.round = 1;
-        }
-        slots.iter().for_each(|slot| self.rows[slot.row()] = self.round);
-    }
-
-    #[inline]
-    fn has(&self, slot: Slot) -> bool {
-        self.rows[slot.row()] == self.round
     }
 }
 

@@ -1,9 +1,14 @@
 //! Expanding sphere, of papers 000 (section 3.1, figure 3) and 004 (section 2, figure 2).
 //!
-//! Objects are considered one after the other. Each relation found so far has a sphere, around its first member, that
-//! grows to cover all members; only if the *object under consideration* is within that sphere is it compared with them.
-//! This is the reference that the lab measures, as faithful as we can make it; it has no bound on how many relations it
-//! lists, and is not what a server should run on strangers' objects. [`Cliques`](crate::Cliques) is.
+//! ```text
+//! for each object u:
+//!     for each relation found so far:  if u is within its sphere, compare u with its members
+//!     members that u overlaps are candidates for new relations with u; a whole relation grows
+//! ```
+//!
+//! The sphere of a relation is around its first member and grows to cover all members. This follows the papers as
+//! closely as possible, as the lab measures it. It lists any number of relations, so a server must not run it on
+//! objects that users place; [`Cliques`](crate::published::Cliques) has a bound.
 
 use space::{Columns, Spheres};
 
@@ -16,7 +21,6 @@ pub struct ExpandingSphere {
 }
 
 impl ExpandingSphere {
-    /// A finder that has seen nothing yet.
     pub fn new() -> ExpandingSphere {
         ExpandingSphere::default()
     }
@@ -34,30 +38,29 @@ impl RelationFinder for ExpandingSphere {
     }
 }
 
-/// Relations in the making: `SC`, in the papers' words.
+/// The relations found so far: `SC` in the papers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SphereSearch {
     pub found: Vec<GrowingRelation>,
     pub comparisons: Comparisons,
-    /// The relations that grew in this turn; those that are new are the last of `found`.
+    /// The relations that grew in this turn. New ones are the last of `found`.
     pub grown: Vec<u32>,
     turn: u32,
-    /// For each row the turn in which it was tested, and its place among the hits, or `MISSED`.
+    /// For each row, the turn in which it was tested, and its place in `hits` or `MISSED`.
     tested: Vec<(u32, u32)>,
-    /// The rows that the object under consideration overlaps.
+    /// The rows that the considered object overlaps.
     hits: Vec<u32>,
-    /// Parts of relations that it overlaps: candidates for new relations, one after the other, as places in `hits`.
+    /// The parts of relations that it overlaps, one after the other, as places in `hits`.
     parts: Vec<u32>,
     candidates: Vec<Candidate>,
-    /// For each hit, in which accepted candidates it is: a bit each.
+    /// For each hit, a bit for each accepted candidate that it is in.
     within: Vec<u64>,
     common: Vec<u64>,
-    /// Lists of members that are no longer needed, to be used again.
+    /// Free lists of members.
     spare: Vec<Vec<u32>>,
     every: Vec<u32>,
 }
 
-/// A relation in the making.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GrowingRelation {
     pub members: Vec<u32>,
@@ -65,23 +68,22 @@ pub(crate) struct GrowingRelation {
     radius: f64,
 }
 
-/// What the object under consideration overlaps of one relation.
+/// The part of one relation that the considered object overlaps.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
-    /// Where it is in `parts`.
+    /// A range of `parts`.
     begin: u32,
     end: u32,
-    /// Whether that is the whole relation, which grows then.
+    /// Whether it is the whole relation, which grows.
     is_whole: bool,
 }
 
-/// Not a hit.
 const MISSED: u32 = u32::MAX;
-/// Every cull rounds outward: the test of two spheres rounds by less than this share of their reach.
+/// Spheres are rounded outward by more than the test of two spheres can round.
 const OUTWARD: f64 = 1.0 + 1e-6;
 
 impl SphereSearch {
-    /// Begins a tick: there are no relations.
+    /// Begins a tick without relations.
     pub fn start(&mut self, rows: usize) {
         self.spare.extend(self.found.drain(..).map(|found| found.members));
         self.comparisons = Comparisons::default();
@@ -91,7 +93,7 @@ impl SphereSearch {
         self.every.clear();
     }
 
-    /// Makes an object the one under consideration, among all relations.
+    /// Considers an object, among all relations.
     pub fn consider_all(&mut self, row: u32, columns: &Columns<'_>) {
         let mut every = std::mem::take(&mut self.every);
         every.extend(every.len() as u32..self.found.len() as u32);
@@ -99,7 +101,7 @@ impl SphereSearch {
         self.every = every;
     }
 
-    /// Makes an object the one under consideration, among some of the relations.
+    /// Considers an object, among some of the relations.
     pub fn consider(&mut self, row: u32, columns: &Columns<'_>, among: &[u32]) {
         self.turn += 1;
         self.hits.clear();
@@ -120,7 +122,7 @@ impl SphereSearch {
             let begin = self.parts.len();
             self.comparisons.raw += found.members.len() as u64;
             for &member in &found.members {
-                // Every test is made, as the papers do; that some were made before is only counted.
+                // Every test is made, as in the papers; repeated ones are only counted.
                 let is_hit = sphere.overlaps(columns.sphere(member as usize));
                 let tested = &mut self.tested[member as usize];
                 if tested.0 != self.turn {
@@ -164,14 +166,13 @@ impl SphereSearch {
         }
     }
 
-    /// `addCR`: of all candidates, only those stay that are not part of another. Whole relations are no part of any, as
-    /// relations are not parts of each other.
+    /// `addCR`: keeps the candidates that are not part of another. Whole relations are never part of another.
     fn keep_largest(&mut self) {
         let SphereSearch { candidates, parts, hits, within, common, .. } = self;
         if candidates.len() == self.grown.len() {
             return;
         }
-        // Only a larger one can hold a candidate: taken by size, each accepted one has a bit.
+        // Only a larger candidate can contain one, so they are accepted by size, each with a bit.
         let words = candidates.len().div_ceil(64);
         within.clear();
         within.resize(hits.len() * words, 0);
@@ -196,7 +197,6 @@ impl SphereSearch {
         });
     }
 
-    /// The relations as they are now.
     pub fn write(&self, relations: &mut Relations) {
         relations.clear();
         for found in &self.found {
@@ -212,7 +212,7 @@ impl Candidate {
 }
 
 impl GrowingRelation {
-    /// The sphere of a relation that is made at once.
+    /// A relation's sphere around some members.
     fn of(members: &[u32], columns: &Columns<'_>) -> GrowingRelation {
         let mut found = GrowingRelation::default();
         for (index, &member) in members.iter().enumerate() {

@@ -1,12 +1,12 @@
-//! Collision relations, the maximal cliques of the intersection graph: the algorithms of papers 000 and 004, and one for a
-//! million objects.
+//! Collision relations, the maximal cliques of the intersection graph: the algorithms of papers 000 and 004, and one
+//! for a million objects.
 //!
-//! The papers send updates to relations. [`Audience`](crate::Audience) and [`GroupCover`](crate::GroupCover) send fewer, and
-//! nothing here is used by the server; the experiments of `lab relations` and `lab groups` compare them all.
+//! The papers send updates to relations. [`Audience`](crate::Audience) and [`GroupCover`](crate::GroupCover) send
+//! fewer, and nothing here is used by the server; the experiments of `lab relations` and `lab groups` compare them all.
 //!
 //! - [`ExpandingSphere`], [`OrderedRelations`] and [`OrderedAxis`] are the papers' own, with their comparisons counted.
-//! - [`Cliques`] follows a [`Graph`](crate::Graph) and searches only where pairs changed; [`CliqueFinder`] brings its own
-//!   broad phase. A component beyond its [`Budget`] is reported as a [`CrowdedComponent`].
+//! - [`Cliques`] follows a [`Graph`](crate::Graph) and searches only where pairs changed; [`CliqueFinder`] brings its
+//!   own broad phase. A component that exceeds its [`Budget`] is reported as a crowd.
 //!
 //! Every [`RelationFinder`] finds the same relations.
 
@@ -19,29 +19,28 @@ use space::{Slot, Spheres};
 
 pub use cliques::{Budget, CliqueFinder, Cliques};
 pub use expanding_sphere::ExpandingSphere;
-pub use ordered_axis::{Axis, OrderedAxis};
+pub use ordered_axis::OrderedAxis;
 pub use ordered_relations::OrderedRelations;
 
-/// Finds the collision relations of a world: the sets of objects that overlap pairwise and to which no further object can
-/// be added. An object that overlaps no other is a relation of its own.
+/// Finds the collision relations of a world: the sets of objects that overlap pairwise and to which no further object
+/// can be added. An object that overlaps no other is a relation of its own.
 ///
 /// Every finder gives the same relations, each once and in an order of its own, whatever it remembers. Auras of a
 /// relation need not share a point: three may touch in a ring.
 pub trait RelationFinder: Send {
-    /// Replaces the contents of `relations` by the relations of these auras, and returns what it took to find them.
+    /// Replaces the contents of `relations` with the relations of these auras, and returns the number of tests.
     fn relations(&mut self, auras: &Spheres, relations: &mut Relations) -> Comparisons;
 }
 
 /// The number of tests of two spheres.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Comparisons {
-    /// Every test of an object with a relation's sphere or with a member.
+    /// All tests of an object with a relation's sphere or with a member.
     pub raw: u64,
-    /// The same, with an object's tests of one member counted once, however many relations that member is in.
+    /// The same, with an object's tests of one member counted once, even if that member is in several relations.
     pub distinct: u64,
 }
 
-/// Relations, one after the other in a few lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Relations {
     /// Relations of one member.
@@ -49,29 +48,19 @@ pub struct Relations {
     /// The members of all others, one relation after the other, and where each ends.
     members: Vec<Slot>,
     ends: Vec<u32>,
-    crowds: Vec<CrowdedComponent>,
-}
-
-/// A connected component whose relations exceed the budget. A component of `n` objects can have as many as 3 to the power
-/// of `n/3`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CrowdedComponent {
-    /// Its objects, ascending.
-    pub members: Vec<Slot>,
+    crowds: Vec<Vec<Slot>>,
 }
 
 impl Relations {
-    /// No relations.
     pub fn new() -> Relations {
         Relations::default()
     }
 
-    /// How many there are, those of crowded components not counted.
+    /// Their number, without those of crowded components.
     pub fn len(&self) -> usize {
         self.alone.len() + self.ends.len()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -86,12 +75,13 @@ impl Relations {
         self.alone.len() + self.members.len()
     }
 
-    /// Components that had too many relations to be listed.
-    pub fn crowds(&self) -> &[CrowdedComponent] {
+    /// Connected components whose relations exceed the budget, each with its objects, ascending. A component of `n`
+    /// objects can have as many as 3^(n/3) relations.
+    pub fn crowds(&self) -> &[Vec<Slot>] {
         &self.crowds
     }
 
-    /// The relations in an order that depends on nothing but themselves.
+    /// The relations in ascending order.
     pub fn sorted(&self) -> Vec<Vec<Slot>> {
         let mut all: Vec<Vec<Slot>> = self.iter().map(<[Slot]>::to_vec).collect();
         all.sort_unstable();

@@ -1,57 +1,42 @@
-//! Ordered axis, of paper 000, section 3.3: only objects whose intervals on one axis overlap are compared.
+//! Ordered axis, of paper 000, section 3.3: only objects whose intervals on the x axis overlap are compared.
 //!
-//! The ends of all intervals are kept sorted from tick to tick. A sweep over them yields *overlap relations*, the largest
-//! sets of objects whose intervals overlap: one is complete at the first end after a beginning. Each is searched by
-//! expanding sphere, an object being considered once per tick, and compared only with relations that have a member in
-//! the same overlap relation.
+//! ```text
+//! a ├────────┤
+//! b     ├────────┤            overlap relations: {a, b}, {b, c}: each is complete at the
+//! c            ├─────┤        first end after a beginning
+//! ```
 //!
-//! Invariants, during a sweep:
-//! - `active[relation]` is how many of a relation's members have an interval that is open; `near` holds every relation
-//!   for which that is not zero.
+//! The ends of all intervals are kept sorted from tick to tick and swept. Each overlap relation, a maximal set of
+//! objects whose intervals overlap, is searched by expanding sphere. An object is considered once per tick, and
+//! compared only with relations that have a member with an open interval.
+//!
+//! Invariant, during a sweep: `active[relation]` is the number of a relation's members with an open interval, and
+//! `near` holds every relation for which that is not zero.
 
-use space::{Spheres, Vec3};
+use space::Spheres;
 
 use super::expanding_sphere::SphereSearch;
 use super::ordered_relations::{RelationOrder, insertion_sort};
 use super::{Comparisons, RelationFinder, Relations};
 
-/// Which axis the intervals are on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Axis {
-    /// The first.
-    #[default]
-    X,
-    /// The second.
-    Y,
-    /// The third.
-    Z,
-    /// That on which the centres are spread the most.
-    Widest,
-}
-
 /// Expanding sphere within overlap relations.
 #[derive(Clone, Debug, Default)]
 pub struct OrderedAxis {
-    axis: Axis,
-    /// The axis of the last tick.
-    swept: usize,
-    /// Whether objects of one overlap relation are considered in the order of the last tick's relations.
+    /// If there is one, the objects of an overlap relation are considered in the order of the last tick's relations.
     order: Option<RelationOrder>,
     /// The place of each row in that order.
     ranks: Vec<u32>,
     ends: Vec<End>,
-    /// Whether a row has its ends in the list.
+    /// Whether a row's ends are in `ends`.
     known: Vec<bool>,
     search: SphereSearch,
-    /// For each row the relations it is in.
     relations_of: Vec<Vec<u32>>,
     active: Vec<u32>,
     near: Vec<u32>,
-    /// The objects whose interval began since the last overlap relation.
+    /// The objects whose intervals began since the last overlap relation.
     fresh: Vec<u32>,
 }
 
-/// Where an interval begins or ends.
 #[derive(Clone, Copy, Debug)]
 struct End {
     place: f64,
@@ -60,25 +45,22 @@ struct End {
 }
 
 impl OrderedAxis {
-    /// The paper's algorithm on an axis.
-    pub fn new(axis: Axis) -> OrderedAxis {
-        OrderedAxis { axis, ..OrderedAxis::default() }
+    /// The algorithm of the paper.
+    pub fn new() -> OrderedAxis {
+        OrderedAxis::default()
     }
 
-    /// With the objects of each overlap relation in the order of the last tick's relations, the largest first.
-    pub fn with_ordered_relations(axis: Axis) -> OrderedAxis {
-        OrderedAxis { axis, order: Some(RelationOrder::default()), ..OrderedAxis::default() }
+    /// The same with ordered relations: objects of the last tick's largest relations are considered first.
+    pub fn with_ordered_relations() -> OrderedAxis {
+        OrderedAxis { order: Some(RelationOrder::default()), ..OrderedAxis::default() }
     }
 
-    /// Brings the ends up to date and into order.
+    /// Updates and sorts the ends.
     fn sort(&mut self, auras: &Spheres) {
-        let axis = self.axis.of(auras);
         let columns = auras.columns();
-        let centers = [columns.x, columns.y, columns.z][axis];
         let end = |row: u32, begins: bool| {
             let radius = f64::from(columns.radius[row as usize]) * (1.0 + 1e-6);
-            // Outward, by more than the test of two spheres rounds.
-            f64::from(centers[row as usize]) + if begins { -radius } else { radius }
+            f64::from(columns.x[row as usize]) + if begins { -radius } else { radius }
         };
         self.known.clear();
         self.known.resize(auras.rows(), false);
@@ -95,13 +77,11 @@ impl OrderedAxis {
         for row in auras.alive().iter().filter(|&row| !known[row]).map(|row| row as u32) {
             self.ends.extend([true, false].map(|begins| End { place: end(row, begins), row, begins }));
         }
-        let is_mostly_new = self.ends.len() > 2 * kept || axis != self.swept;
-        if is_mostly_new {
+        if self.ends.len() > 2 * kept {
             self.ends.sort_by(|one, other| one.place.total_cmp(&other.place));
         } else {
             insertion_sort(&mut self.ends, |one, other| one.place > other.place);
         }
-        self.swept = axis;
     }
 
     fn sweep(&mut self, auras: &Spheres) {
@@ -118,7 +98,7 @@ impl OrderedAxis {
                 self.fresh.push(row);
                 continue;
             }
-            // The first end after a beginning: an overlap relation is complete.
+            // The first end after a beginning completes an overlap relation.
             if !self.fresh.is_empty() {
                 if self.order.is_some() {
                     self.fresh.sort_unstable_by_key(|&row| self.ranks[row as usize]);
@@ -137,7 +117,7 @@ impl OrderedAxis {
         }
     }
 
-    /// Notes in which relations an object is that has just been considered, and who is in those that are new.
+    /// Notes the relations of the considered object, and the members of new relations.
     fn note(&mut self, row: u32) {
         for &relation in &self.search.grown {
             self.relations_of[row as usize].push(relation);
@@ -146,7 +126,7 @@ impl OrderedAxis {
         for relation in self.active.len()..self.search.found.len() {
             let members = &self.search.found[relation].members;
             members.iter().for_each(|&member| self.relations_of[member as usize].push(relation as u32));
-            // A candidate's members overlap the object, hence all their intervals are open.
+            // All members overlap the object, so their intervals are open.
             self.active.push(members.len() as u32);
             self.near.push(relation as u32);
         }
@@ -171,27 +151,4 @@ impl RelationFinder for OrderedAxis {
         self.search.write(relations);
         self.search.comparisons
     }
-}
-
-impl Axis {
-    /// The number of the axis.
-    fn of(self, auras: &Spheres) -> usize {
-        match self {
-            Axis::X => 0,
-            Axis::Y => 1,
-            Axis::Z => 2,
-            Axis::Widest => widest(auras),
-        }
-    }
-}
-
-fn widest(auras: &Spheres) -> usize {
-    let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    let columns = auras.columns();
-    for row in auras.alive().iter() {
-        let center = columns.sphere(row).center;
-        (low, high) = (low.min(center), high.max(center));
-    }
-    let spread = (high - low).to_array();
-    (0..3).rev().max_by(|&one, &other| spread[one].total_cmp(&spread[other])).unwrap_or(0)
 }

@@ -1,24 +1,24 @@
 //! Expanding sphere with ordered relations, of paper 000, section 3.2.
 //!
-//! The larger the relations that are found early, the more comparisons they spare. Objects move little from tick to tick,
-//! so objects are considered in the order of the last tick's relations, the largest first.
+//! The larger the relations that are found early, the fewer comparisons are needed. Objects move little from tick to
+//! tick, so they are considered in the order of the last tick's relations, the largest first.
 
 use space::Spheres;
 
 use super::expanding_sphere::SphereSearch;
 use super::{Comparisons, RelationFinder, Relations};
 
-/// Expanding sphere, with the last tick's largest relations first.
+/// Expanding sphere that considers the members of the last tick's largest relations first.
 #[derive(Clone, Debug, Default)]
 pub struct OrderedRelations {
     search: SphereSearch,
     order: RelationOrder,
 }
 
-/// In which order objects are considered: `SU*`, in the paper's words.
+/// The order in which objects are considered: `SU*` in the paper.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RelationOrder {
-    /// Objects by the last tick's relations, each once; empty before the first tick.
+    /// All objects by the last tick's relations; empty before the first tick.
     rows: Vec<u32>,
     is_listed: Vec<bool>,
     /// Scratch: the relations by size.
@@ -27,7 +27,7 @@ pub(crate) struct RelationOrder {
 }
 
 impl OrderedRelations {
-    /// A finder that has seen nothing yet: its first tick has no order.
+    /// A finder without an order for its first tick.
     pub fn new() -> OrderedRelations {
         OrderedRelations::default()
     }
@@ -48,12 +48,11 @@ impl RelationFinder for OrderedRelations {
 }
 
 impl RelationOrder {
-    /// The objects in their order.
     pub fn rows(&self) -> &[u32] {
         &self.rows
     }
 
-    /// Drops who is gone, and puts who is new at the end.
+    /// Removes objects that are gone and appends new ones.
     pub fn complete(&mut self, auras: &Spheres) {
         self.is_listed.clear();
         self.is_listed.resize(auras.rows(), false);
@@ -68,14 +67,14 @@ impl RelationOrder {
         self.rows.extend(auras.alive().iter().filter(|&row| !is_listed[row]).map(|row| row as u32));
     }
 
-    /// The order for the next tick, from this one's relations.
+    /// Computes the order for the next tick.
     pub fn follow(&mut self, search: &SphereSearch, rows: usize) {
         let found = &search.found;
         let size = |index: u32| found[index as usize].members.len();
         self.sorted.clear();
         self.sorted.extend(0..found.len() as u32);
         if self.has_sorted {
-            // They were found in the last tick's order, which is nearly right still.
+            // They were found nearly in order.
             insertion_sort(&mut self.sorted, |one, other| size(one) < size(other));
         } else {
             self.sorted.sort_by_key(|&index| std::cmp::Reverse(size(index)));
@@ -94,7 +93,7 @@ impl RelationOrder {
     }
 }
 
-/// Quick where little is out of place. `belongs_behind(one, other)`: whether `one` must stand behind `other`.
+/// Insertion sort, for lists that are nearly sorted. `belongs_behind(one, other)`: whether `one` comes after `other`.
 pub(crate) fn insertion_sort<T: Copy>(list: &mut [T], belongs_behind: impl Fn(T, T) -> bool) {
     for index in 1..list.len() {
         let item = list[index];

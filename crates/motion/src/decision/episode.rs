@@ -60,7 +60,6 @@ pub enum Standing {
         /// One more than the epoch in which the term began. The number names the digests of which the decider is a
         /// function, so it means the same to hosts that began to watch the pair at different times.
         term: u32,
-        #[allow(missing_docs)]
         decider: NodeId,
     },
 }
@@ -102,8 +101,8 @@ impl Episode {
         }
     }
 
-    /// Takes in a digest of either host, in any order. The first for an epoch counts. Returns `false` for another host, a
-    /// past epoch, or more than [`HELD_MAX`](Episode::HELD_MAX).
+    /// Takes in a digest of either host, in any order. The first for an epoch counts. Returns `false` for another host,
+    /// a past epoch, or more than [`HELD_MAX`](Episode::HELD_MAX).
     pub fn handle(&mut self, from: NodeId, digest: Digest) -> bool {
         let Some(side) = self.hosts.iter().position(|&host| host == from) else { return false };
         if digest.epoch < self.next || self.held[side].len() >= Self::HELD_MAX {

@@ -44,7 +44,6 @@ pub(super) fn minus(a: [i64; 3], b: [i64; 3]) -> [i64; 3] {
 /// How the decider of two hosts is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// The host of the lower id.
     HostId,
     /// The host of the faster object, whose position is known least precisely elsewhere.
     Velocity,
@@ -70,8 +69,8 @@ impl Policy {
     /// The number of past epochs that [`Policy::VelocityHistory`] uses.
     pub const HISTORY: usize = 3;
 
-    /// The decider of two hosts, given the recent digests of each, oldest first. The lower id decides ties, and if a host
-    /// has no digest.
+    /// The decider of two hosts, given the recent digests of each, oldest first. The lower id decides ties, and if a
+    /// host has no digest.
     pub fn decider(self, one: (NodeId, &[Digest]), other: (NodeId, &[Digest])) -> NodeId {
         let lower = one.0.min(other.0);
         let (Some(a), Some(b)) = (one.1.last(), other.1.last()) else { return lower };

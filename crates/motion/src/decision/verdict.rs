@@ -26,7 +26,6 @@ impl ObjectPair {
 /// A host saw a contact about which it does not decide, and asks for a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
-    #[allow(missing_docs)]
     pub pair: ObjectPair,
     /// The term in which the claiming host is, if any.
     pub term: Option<u32>,
@@ -37,11 +36,8 @@ pub struct Claim {
 /// The outcome of a contact, as its decider determined it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
-    #[allow(missing_docs)]
     pub pair: ObjectPair,
-    /// The term in which it was decided.
     pub term: u32,
-    #[allow(missing_docs)]
     pub decider: NodeId,
     /// The time of the contact, whether there was one or not.
     pub contact: Time,
@@ -52,9 +48,7 @@ pub struct Verdict {
 /// A claim that waits for its verdict. Meanwhile the host shows a response of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tentative {
-    #[allow(missing_docs)]
     pub claim: Claim,
-    #[allow(missing_docs)]
     pub since: Time,
 }
 
@@ -82,8 +76,8 @@ impl OwnVerdicts {
         OwnVerdicts { host, overlap_us, decided: Vec::new() }
     }
 
-    /// The verdict about a contact that this host sees, if it is the decider. For the same contact the first verdict is
-    /// returned again.
+    /// The verdict about a contact that this host sees, if it is the decider. For the same contact the first verdict
+    /// is returned again.
     pub fn decide(&mut self, claim: Claim, standing: Standing, after: Option<[KinematicState; 2]>) -> Option<Verdict> {
         let about = |verdict: &&Verdict| {
             verdict.pair == claim.pair && (verdict.contact - claim.contact).abs() <= self.overlap_us
@@ -129,7 +123,6 @@ impl Verdicts {
         Verdicts { overlap_us, heard: Vec::new() }
     }
 
-    /// Takes in a verdict. Returns whether it was new.
     pub fn handle(&mut self, verdict: Verdict) -> bool {
         let key = precedence(&verdict);
         match self.heard.binary_search_by(|heard| precedence(heard).cmp(&key)) {
@@ -196,14 +189,14 @@ mod tests {
             contact: Time::from_micros(ms * 1_000),
         };
         let mine = Standing::InTerm { term: 3, decider: me };
-        let mut docket = OwnVerdicts::new(me, 500_000);
-        assert_eq!(docket.answer(claim(1_000), Standing::Outside), None);
-        assert_eq!(docket.answer(claim(1_000), Standing::InTerm { term: 3, decider: other }), None);
+        let mut issued = OwnVerdicts::new(me, 500_000);
+        assert_eq!(issued.answer(claim(1_000), Standing::Outside), None);
+        assert_eq!(issued.answer(claim(1_000), Standing::InTerm { term: 3, decider: other }), None);
         let after = [KinematicState::at_rest(Time::default(), space::DVec3::ZERO); 2];
-        let verdict = docket.decide(claim(1_000), mine, Some(after)).unwrap();
+        let verdict = issued.decide(claim(1_000), mine, Some(after)).unwrap();
         assert_eq!((verdict.term, verdict.decider, verdict.after), (3, me, Some(after)));
-        assert_eq!(docket.answer(claim(1_400), Standing::Outside), Some(verdict), "the same contact, a little later");
-        let nothing = docket.answer(claim(9_000), mine).unwrap();
+        assert_eq!(issued.answer(claim(1_400), Standing::Outside), Some(verdict), "the same contact, a little later");
+        let nothing = issued.answer(claim(9_000), mine).unwrap();
         assert_eq!(nothing.after, None, "a contact that only the other host saw");
     }
 

@@ -1,10 +1,10 @@
 //! Random owners' motions, shared by the tests of several laws.
 #![allow(dead_code, reason = "not every law needs every helper")]
 
-use motion::scene::{CollisionScene, SceneObject, SceneShape};
-use motion::state::{Flags, KinematicState, Sequence, Update};
-use motion::trend::Trend;
-use motion::{Algorithm, rotation};
+use kinesphere_motion::scene::{CollisionScene, SceneObject, SceneShape};
+use kinesphere_motion::state::{Flags, KinematicState, Sequence, Update};
+use kinesphere_motion::trend::Trend;
+use kinesphere_motion::{Algorithm, rotation};
 use space::workload::Random;
 use space::{DQuat, DVec3, NodeId, ObjectId, Time};
 
@@ -13,12 +13,10 @@ pub fn vector(random: &mut Random, size: f32) -> DVec3 {
     (random.in_ball() * size).as_dvec3()
 }
 
-/// A random orientation.
 pub fn orientation(random: &mut Random) -> DQuat {
     rotation::turned_by(vector(random, 3.0), 1.0)
 }
 
-/// A random state at a moment.
 pub fn state(random: &mut Random, stamp: Time) -> KinematicState {
     KinematicState {
         stamp,
@@ -30,7 +28,6 @@ pub fn state(random: &mut Random, stamp: Time) -> KinematicState {
     }
 }
 
-/// An update around a state.
 pub fn update(seq: u32, algorithm: Algorithm, state: KinematicState) -> Update {
     Update {
         owner: NodeId::new(1),
@@ -43,7 +40,6 @@ pub fn update(seq: u32, algorithm: Algorithm, state: KinematicState) -> Update {
     }
 }
 
-/// All algorithms.
 pub fn algorithms() -> impl Iterator<Item = Algorithm> {
     Algorithm::DIS.into_iter().chain([Algorithm::PositionHistory, Algorithm::Trend])
 }

@@ -1,4 +1,4 @@
-//! Shapes that the project ships, all made from a few numbers: what builders and reports are tried on.
+//! Shapes by name, made from a few numbers: what builders and reports are tried on.
 
 use space::{DVec3, Vec3};
 
@@ -6,10 +6,10 @@ use super::generated::{ball, cuboid, torus};
 use super::{TriangleMesh, TriangleMeshError};
 use space::workload::Random;
 
-/// Names of all shapes, in the order of reports.
+/// The names of all shapes, in the order of reports.
 pub const NAMES: [&str; 9] = ["box", "ball", "torus", "torus-knot", "vessel", "rabbit", "chair", "plate", "soup"];
 
-/// The shape of this name; `None` if there is none. Besides those of reports there is a `flag`: a sheet that deforms.
+/// The shape of this name. Besides those of reports there is `flag`, a sheet that deforms.
 pub fn shape(name: &str) -> Option<TriangleMesh> {
     let made = match name {
         "box" => cuboid(Vec3::splat(0.5)),
@@ -27,7 +27,7 @@ pub fn shape(name: &str) -> Option<TriangleMesh> {
     made.ok()
 }
 
-/// An open sheet in the plane of x and y, from the origin to the right and up, cut into so many quads.
+/// An open sheet in the xy plane with a corner at the origin, of `across` times `up` quads.
 pub fn sheet(width: f32, height: f32, across: u32, up: u32) -> Result<TriangleMesh, TriangleMeshError> {
     let (across, up) = (across.clamp(1, 512), up.clamp(1, 512));
     let place = |i: u32, j: u32| Vec3::new(width * i as f32 / across as f32, height * j as f32 / up as f32, 0.0);
@@ -41,7 +41,7 @@ pub fn sheet(width: f32, height: f32, across: u32, up: u32) -> Result<TriangleMe
     TriangleMesh::new(vertices, triangles.collect())
 }
 
-/// A tube along a knot that winds three times around a ring while it goes around it twice.
+/// A tube along a (2, 3) torus knot.
 pub fn torus_knot(along: u32, across: u32) -> Result<TriangleMesh, TriangleMeshError> {
     let (along, across) = (along.clamp(24, 1024), across.clamp(3, 64));
     let at = |step: u32| {
@@ -52,7 +52,7 @@ pub fn torus_knot(along: u32, across: u32) -> Result<TriangleMesh, TriangleMeshE
     let mut vertices = Vec::new();
     for step in 0..along {
         let ahead = (at(step + 1) - at(step + along - 1)).normalize_or_zero();
-        // The side that looks away from the ring's middle is the same after a full turn.
+        // This side is the same after a full turn.
         let center = at(step);
         let outward = DVec3::new(center.x, center.y, 0.0).normalize_or_zero();
         let side = ahead.cross(outward).normalize_or_zero();
@@ -75,7 +75,7 @@ pub fn torus_knot(along: u32, across: u32) -> Result<TriangleMesh, TriangleMeshE
     outward(vertices, triangles)
 }
 
-/// A cup with a thin wall, a floor and a ring for a handle.
+/// A cup with a thin wall, a floor and a ring-shaped handle.
 pub fn vessel() -> Result<TriangleMesh, TriangleMeshError> {
     let solid = |point: DVec3| {
         let radius = DVec3::new(point.x, point.y, 0.0).length();
@@ -88,7 +88,6 @@ pub fn vessel() -> Result<TriangleMesh, TriangleMeshError> {
     upright(of_implicit(DVec3::new(-0.45, -0.45, -0.5), DVec3::new(0.75, 0.45, 0.5), 0.055, solid)?)
 }
 
-/// A sitting animal with a head, two long ears, feet and a tail: about 1,500 triangles.
 pub fn rabbit() -> Result<TriangleMesh, TriangleMeshError> {
     let egg = |point: DVec3, center: DVec3, radii: DVec3| {
         let scaled = (point - center) / radii;
@@ -109,7 +108,6 @@ pub fn rabbit() -> Result<TriangleMesh, TriangleMeshError> {
             capsule(mirrored, DVec3::new(0.2, 0.17, -0.3), DVec3::new(0.02, 0.2, -0.35), 0.08),
             point.distance(DVec3::new(0.38, 0.0, -0.2)) - 0.08,
         ];
-        // Blended where parts meet.
         parts
             .into_iter()
             .reduce(|a, b| {
@@ -121,7 +119,7 @@ pub fn rabbit() -> Result<TriangleMesh, TriangleMeshError> {
     upright(of_implicit(DVec3::new(-0.5, -0.4, -0.5), DVec3::new(0.52, 0.4, 0.64), 0.1, solid)?)
 }
 
-/// A seat, a back and four legs: six boxes that reach into one another.
+/// A seat, a back and four legs: six boxes that intersect.
 pub fn chair() -> Result<TriangleMesh, TriangleMeshError> {
     let mut vertices = Vec::new();
     let mut triangles = Vec::new();
@@ -140,7 +138,7 @@ pub fn chair() -> Result<TriangleMesh, TriangleMeshError> {
     upright(TriangleMesh::new(vertices, triangles)?)
 }
 
-/// Triangles anywhere: no inside, no order.
+/// Random triangles without an inside.
 pub fn soup(count: u32, seed: u64) -> Result<TriangleMesh, TriangleMeshError> {
     let mut random = Random::new(seed);
     let mut vertices = Vec::new();
@@ -154,8 +152,8 @@ pub fn soup(count: u32, seed: u64) -> Result<TriangleMesh, TriangleMeshError> {
     TriangleMesh::new(vertices, triangles)
 }
 
-/// The surface where a function of space is zero, negative within: each cube of a lattice is cut into six tetrahedra, and
-/// each of them by a triangle or two. Neighbours share faces, so that the result is closed.
+/// The zero set of a function that is negative inside, by marching tetrahedra: each cube of a grid is cut into six
+/// tetrahedra. Neighbours share faces, so the result is closed.
 fn of_implicit(
     low: DVec3,
     high: DVec3,
@@ -175,7 +173,7 @@ fn of_implicit(
                     std::array::from_fn(|bits| [x + (bits & 1), y + (bits >> 1 & 1), z + (bits >> 2)]);
                 let values = cube.map(|at| {
                     let value = solid(place(at));
-                    // No corner is on the surface: a triangle would have no area.
+                    // Keeps corners off the surface, where a triangle would have no area.
                     if value.abs() < 0.05 * pitch { 0.05 * pitch * if value < 0.0 { -1.0 } else { 1.0 } } else { value }
                 });
                 for path in PATHS {
@@ -215,13 +213,12 @@ fn of_implicit(
     TriangleMesh::new(vertices, triangles)
 }
 
-/// Turned so that what was up along z is up along y.
 fn upright(mesh: TriangleMesh) -> Result<TriangleMesh, TriangleMeshError> {
     let (vertices, triangles) = mesh.into_parts();
     TriangleMesh::new(vertices.into_iter().map(|vertex| Vec3::new(vertex.x, vertex.z, -vertex.y)).collect(), triangles)
 }
 
-/// Turned, if it must be, so that the volume is positive.
+/// Reverses the triangles if the volume is negative.
 fn outward(vertices: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Result<TriangleMesh, TriangleMeshError> {
     let mesh = TriangleMesh::new(vertices, triangles)?;
     if mesh.volume() >= 0.0 {
@@ -236,7 +233,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// Whether each edge is walked once in either direction, and how many pieces hang together.
+    /// Whether each edge is used once in either direction, and the number of connected pieces.
     fn is_closed_in_pieces(mesh: &TriangleMesh) -> (bool, usize) {
         let mut edges = BTreeMap::new();
         let mut group: Vec<usize> = (0..mesh.vertices().len()).collect();

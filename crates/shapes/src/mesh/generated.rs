@@ -1,11 +1,9 @@
-//! Meshes made from a few numbers: closed, edge-manifold, wound counter-clockwise seen from outside. Tests and worlds
-//! need no file for them.
+//! Meshes made from a few numbers: closed, edge-manifold, counter-clockwise seen from outside.
 
 use space::{DVec3, Vec3};
 
 use super::triangles::{TriangleMesh, TriangleMeshError};
 
-/// A box around the origin, of twelve triangles.
 pub fn cuboid(half: Vec3) -> Result<TriangleMesh, TriangleMeshError> {
     let vertices = (0..8u32)
         .map(|corner| {
@@ -15,7 +13,7 @@ pub fn cuboid(half: Vec3) -> Result<TriangleMesh, TriangleMeshError> {
         .collect();
     let triangles = (0..3u32)
         .flat_map(|axis| {
-            // The face's own two axes, in an order that makes the third point along them.
+            // The face's two axes, ordered so that the third points along them.
             let (u, v) = (1 << ((axis + 1) % 3), 1 << ((axis + 2) % 3));
             let top = 1 << axis;
             [[top, top | u, top | u | v], [top, top | u | v, top | v], [0, u | v, u], [0, v, u | v]]
@@ -24,10 +22,10 @@ pub fn cuboid(half: Vec3) -> Result<TriangleMesh, TriangleMeshError> {
     TriangleMesh::new(vertices, triangles)
 }
 
-/// A ball around the origin: an octahedron whose triangles are cut in four, `levels` times. `8 · 4^levels` triangles,
-/// eight levels at most.
+/// A sphere around the origin: an octahedron whose triangles are cut in four, `levels` times, eight at most.
+/// It has `8 · 4^levels` triangles.
 pub fn ball(radius: f32, levels: u32) -> Result<TriangleMesh, TriangleMeshError> {
-    // Triangles of a face lie in rows; each point of the flat face is pushed out to the sphere.
+    // Triangles of a face are in rows; each point of the flat face is projected onto the sphere.
     let steps = 1u32 << levels.min(8);
     let mut made = Builder::default();
     for face in 0..8u32 {
@@ -55,8 +53,8 @@ pub fn ball(radius: f32, levels: u32) -> Result<TriangleMesh, TriangleMeshError>
     made.finish()
 }
 
-/// A ring around the y axis: a tube of radius `tube` around a circle of radius `ring`, cut into `around` times `across`
-/// quads, three to 512 of each.
+/// A torus around the y axis: a tube of radius `tube` around a circle of radius `ring`, of `around` times `across`
+/// quads, 3 to 512 of each.
 pub fn torus(ring: f32, tube: f32, around: u32, across: u32) -> Result<TriangleMesh, TriangleMeshError> {
     let (around, across) = (around.clamp(3, 512), across.clamp(3, 512));
     let mut vertices = Vec::new();
@@ -79,11 +77,11 @@ pub fn torus(ring: f32, tube: f32, around: u32, across: u32) -> Result<TriangleM
     TriangleMesh::new(vertices, triangles)
 }
 
-/// An open cup, standing on y = 0 around the y axis: wall and floor are as thick as told. Not convex, and its hollow is
-/// outside.
+/// An open cup on y = 0 around the y axis, with wall and floor of thickness `wall`. Not convex, and its
+/// hollow is outside.
 pub fn cup(radius: f32, height: f32, wall: f32, around: u32) -> Result<TriangleMesh, TriangleMeshError> {
     let around = around.clamp(3, 512);
-    // The outline from the middle of the underside to the middle of the floor, turned about the axis.
+    // An outline from the middle of the underside to the middle of the floor, turned about the axis.
     let inner = radius - wall;
     let outline = [(radius, 0.0), (radius, height), (inner, height), (inner, wall)];
     let mut vertices = vec![Vec3::ZERO, Vec3::Y * wall];
@@ -109,7 +107,7 @@ fn turn(step: u32, of: u32) -> (f64, f64) {
     libm::sincos(std::f64::consts::TAU * f64::from(step) / f64::from(of))
 }
 
-/// Corners that are found again when the neighbouring face needs them.
+/// Vertices that are shared with neighbouring faces.
 #[derive(Default)]
 struct Builder {
     known: std::collections::BTreeMap<[u32; 3], u32>,
@@ -119,7 +117,7 @@ struct Builder {
 
 impl Builder {
     fn vertex(&mut self, point: Vec3) -> u32 {
-        // Adding zero turns -0 into 0: the same corner for both of its faces.
+        // Adding zero turns -0 into 0: one vertex for both faces.
         let key = (point + Vec3::ZERO).to_array().map(f32::to_bits);
         *self.known.entry(key).or_insert_with(|| {
             self.vertices.push(point);
@@ -138,7 +136,7 @@ mod tests {
 
     use super::*;
 
-    /// Every edge is passed once in each direction: closed, edge-manifold and wound one way.
+    /// Every edge is used once in each direction: closed, edge-manifold and consistently oriented.
     fn assert_closed(mesh: &TriangleMesh) {
         let mut passes = BTreeMap::new();
         for &[a, b, c] in mesh.triangles() {

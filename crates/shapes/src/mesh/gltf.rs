@@ -1,7 +1,7 @@
 //! glTF 2.0, text or binary, through the gltf crate: the triangles of its scene, each in its place.
 //!
-//! The crate reads the JSON and checks that what is named is there. The bytes behind accessors are read here, with every
-//! sum and product checked: a file may promise any count and any offset.
+//! The crate reads the JSON and checks references. The bytes behind accessors are read here, with every sum and product
+//! checked, since a file may contain any count and any offset.
 
 use std::borrow::Cow;
 
@@ -10,10 +10,10 @@ use gltf::mesh::Mode;
 use gltf::{Accessor, Document, Node, Primitive, Semantic, buffer};
 use space::{DVec3, Vec3};
 
-use super::read::{Limits, MeshError, Resolver, shown};
+use super::read::{MeshError, MeshLimits, Resolver, shown};
 use super::triangles::TriangleMesh;
 
-pub(super) fn read(bytes: &[u8], limits: &Limits, resolver: &mut Resolver<'_>) -> Result<TriangleMesh, MeshError> {
+pub(super) fn read(bytes: &[u8], limits: &MeshLimits, resolver: &mut Resolver<'_>) -> Result<TriangleMesh, MeshError> {
     check_header(bytes)?;
     let gltf::Gltf { document, blob } = gltf::Gltf::from_slice_without_validation(bytes).map_err(refused)?;
     check_positions(&document)?;
@@ -32,13 +32,13 @@ pub(super) fn read(bytes: &[u8], limits: &Limits, resolver: &mut Resolver<'_>) -
     Ok(TriangleMesh::new(reader.vertices, reader.triangles)?)
 }
 
-/// The crate's own words, as far as one wants to read them.
+/// The crate's message, cut to 200 characters.
 fn refused(error: gltf::Error) -> MeshError {
     let words: String = error.to_string().chars().take(200).collect();
     MeshError::element("the file", words)
 }
 
-/// The crate, version 1.4, subtracts the header of a binary file from a length that may be shorter.
+/// gltf 1.4 subtracts the header of a binary file from a length that may be shorter.
 fn check_header(bytes: &[u8]) -> Result<(), MeshError> {
     if !bytes.starts_with(b"glTF") {
         return Ok(());
@@ -53,7 +53,7 @@ fn check_header(bytes: &[u8]) -> Result<(), MeshError> {
     }
 }
 
-/// The crate's check of gltf 1.4 looks up the accessor of every POSITION before it knows that there is one, and panics.
+/// The validation of gltf 1.4 looks up the accessor of every POSITION before it checks that it exists, and panics.
 fn check_positions(document: &Document) -> Result<(), MeshError> {
     let json = document.as_json();
     for (number, mesh) in json.meshes.iter().enumerate() {
@@ -69,17 +69,17 @@ fn check_positions(document: &Document) -> Result<(), MeshError> {
 
 struct Reader<'a> {
     buffers: Vec<Cow<'a, [u8]>>,
-    limits: &'a Limits,
+    limits: &'a MeshLimits,
     vertices: Vec<Vec3>,
     triangles: Vec<[u32; 3]>,
-    /// How many were looked at: nodes that share a large mesh without vertices must end, too.
+    /// The number of primitives visited: it bounds nodes that share a large mesh without vertices.
     primitives: usize,
 }
 
 impl Reader<'_> {
     fn scene(&mut self, roots: Vec<Node<'_>>, nodes: usize) -> Result<(), MeshError> {
         self.limits.check("nodes", nodes, self.limits.nodes)?;
-        // A scene is a forest: whoever is reached twice makes it a knot.
+        // A scene is a forest: no node is reached twice.
         let mut reached = vec![false; nodes];
         let mut stack: Vec<(Node<'_>, Affine)> = roots.into_iter().map(|node| (node, Affine::IDENTITY)).collect();
         while let Some((node, above)) = stack.pop() {
@@ -148,7 +148,7 @@ impl Reader<'_> {
             _ => indices.chunks_exact(3).map(|corners| [corners[0], corners[1], corners[2]]).collect(),
         };
         self.limits.check("triangles", self.triangles.len() + made.len(), self.limits.triangles)?;
-        // A mirror turns triangles inside out.
+        // A reflection reverses triangles.
         let mirrored = place.mirrors();
         self.triangles.extend(made.into_iter().map(|[a, b, c]| if mirrored { [a, c, b] } else { [a, b, c] }));
         Ok(())
@@ -173,7 +173,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The values of an accessor: those of its view, or zeros, with the sparse ones put over them.
+    /// The values of an accessor: those of its view or zeros, overwritten by sparse ones.
     fn values<T: Copy>(
         &self,
         accessor: &Accessor<'_>,
@@ -185,7 +185,7 @@ impl Reader<'_> {
         let count = accessor.count();
         let mut values = match accessor.view() {
             Some(view) => self.items(&name, &view, accessor.offset(), size, count)?.map(&value).collect(),
-            // The caller has held the count against a limit.
+            // The caller has checked the count.
             None => vec![zero; count],
         };
         if let Some(sparse) = accessor.sparse() {
@@ -208,7 +208,7 @@ impl Reader<'_> {
         Ok(values)
     }
 
-    /// `count` items of `size` bytes in a view, if they are there.
+    /// `count` items of `size` bytes of a view, if they exist.
     fn items<'b>(
         &'b self,
         name: &str,
@@ -262,7 +262,6 @@ impl Affine {
         self.turn(point) + self.shift
     }
 
-    /// Whether it turns left into right.
     fn mirrors(&self) -> bool {
         let [x, y, z] = self.columns;
         x.cross(y).dot(z) < 0.0
@@ -282,11 +281,11 @@ fn whole(bytes: &[u8]) -> u32 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte))
 }
 
-/// The bytes of every buffer: the binary chunk, a data URI, or what the resolver has.
+/// The bytes of every buffer: the binary chunk, a data URI, or the resolver's.
 fn buffers<'a>(
     document: &Document,
     blob: Option<&'a [u8]>,
-    limits: &Limits,
+    limits: &MeshLimits,
     resolver: &mut Resolver<'_>,
 ) -> Result<Vec<Cow<'a, [u8]>>, MeshError> {
     let mut all = Vec::new();
@@ -317,7 +316,6 @@ fn buffers<'a>(
     Ok(all)
 }
 
-/// The bytes that a text in base64 stands for.
 fn base64(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=').as_bytes();
     let mut bytes = Vec::with_capacity(digits.len() / 4 * 3 + 2);
@@ -339,7 +337,7 @@ fn base64(text: &str) -> Option<Vec<u8>> {
             held &= (1 << bits) - 1;
         }
     }
-    // A single digit left over stands for nothing.
+    // A single remaining digit is no byte.
     if digits.len() % 4 == 1 { None } else { Some(bytes) }
 }
 

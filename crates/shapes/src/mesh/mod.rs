@@ -1,8 +1,8 @@
-//! Triangles: bytes of a file to a mesh, and meshes made from a few numbers.
+//! Triangle meshes, from files and from a few numbers.
 //!
-//! - [`TriangleMesh`]: corners and triangles, checked once.
-//! - [`generated`]: boxes, balls, rings and cups without a file.
-//! - [`catalog`]: those that the project ships, by name.
+//! - [`TriangleMesh`]: vertices and triangles, checked once.
+//! - [`generated`]: boxes, spheres, tori and cups.
+//! - [`catalog`]: the shipped shapes, by name.
 //! - `read`: OBJ, glTF 2.0 and TRI; with the feature `mesh-files`.
 
 pub mod catalog;
@@ -18,5 +18,5 @@ mod tri;
 mod triangles;
 
 #[cfg(feature = "mesh-files")]
-pub use read::{Format, Limits, MeshError, Resolver, read, read_with};
-pub use triangles::{TriangleMesh, TriangleMeshError};
+pub use read::{Format, MeshError, MeshLimits, Resolver, read, read_with};
+pub use triangles::{TriangleMesh, TriangleMeshError, corners_of};

@@ -1,16 +1,16 @@
 //! Wavefront OBJ, through tobj.
 //!
-//! Only vertices and faces play a part in touching. They are looked through first: so a refusal can name its line, and
-//! nothing else in the file (materials, groups, normals, curves) reaches tobj at all.
+//! Only vertices and faces matter. They are checked first, so a refusal can name its line, and nothing else of the file
+//! (materials, groups, normals, curves) reaches tobj.
 
 use std::fmt::Write;
 
 use space::Vec3;
 
-use super::read::{Limits, MeshError, coordinate, shown};
+use super::read::{MeshError, MeshLimits, coordinate, shown};
 use super::triangles::TriangleMesh;
 
-pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<TriangleMesh, MeshError> {
+pub(super) fn read(bytes: &[u8], limits: &MeshLimits) -> Result<TriangleMesh, MeshError> {
     let text = String::from_utf8_lossy(bytes);
     let geometry = sifted(&text, limits)?;
     let options = tobj::LoadOptions { triangulate: true, ..Default::default() };
@@ -26,8 +26,8 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<TriangleMesh, MeshEr
     Ok(TriangleMesh::new(vertices, triangles)?)
 }
 
-/// The file's vertices and faces, checked, and nothing else of it.
-fn sifted(text: &str, limits: &Limits) -> Result<String, MeshError> {
+/// The file's vertices and faces, checked, and nothing else.
+fn sifted(text: &str, limits: &MeshLimits) -> Result<String, MeshError> {
     let lines = || {
         text.lines().enumerate().filter_map(|(number, line)| {
             let mut words = line.split('#').next().unwrap_or("").split_whitespace();
@@ -92,14 +92,14 @@ mod tests {
     use super::*;
 
     fn refusal(text: &str) -> String {
-        read(text.as_bytes(), &Limits::default()).unwrap_err().to_string()
+        read(text.as_bytes(), &MeshLimits::default()).unwrap_err().to_string()
     }
 
     #[test]
     fn reads_polygons_backward_indices_and_all_kinds_of_corners() {
         let text = "# a square, twice\nmtllib none.mtl\nv 0 0 0 # corner\nv 1 0 0 1.0\nv 1 1 0\nv 0 1 0\nvn 0 0 1\n
             usemtl red\ns off\nf 1//1 2//1 3//1 4//1\no second\nf -4/9/9 -3 -2/1\n";
-        let mesh = read(text.as_bytes(), &Limits::default()).unwrap();
+        let mesh = read(text.as_bytes(), &MeshLimits::default()).unwrap();
         assert_eq!(mesh.triangles(), [[0, 1, 2], [0, 2, 3], [0, 1, 2]]);
     }
 
@@ -114,7 +114,7 @@ mod tests {
             "line 2: `-9223372036854775808`, expected a vertex from 1 to 1, or -1 to -1 backwards"
         );
         assert_eq!(refusal("hello"), "a mesh without triangles");
-        let few = Limits { triangles: 2, ..Limits::default() };
+        let few = MeshLimits { triangles: 2, ..MeshLimits::default() };
         let error = read(b"v 0 0 0\nf 1 1 1 1 1", &few).unwrap_err();
         assert_eq!(error.to_string(), "3 triangles, expected at most 2");
     }

@@ -1,12 +1,12 @@
-//! TRI, the format of SWIFT++ (paper 002, figure 3.2): the word `TRI`, the number of vertices, the number of faces, three
-//! coordinates for each vertex, three vertices, counted from zero, for each face. What follows `//` is a comment.
+//! TRI, the format of SWIFT++ (paper 002, figure 3.2): the word `TRI`, the number of vertices, the number of faces,
+//! three coordinates for each vertex, three vertices, counted from zero, for each face. `//` begins a comment.
 
 use space::Vec3;
 
-use super::read::{Limits, MeshError, coordinate, shown};
+use super::read::{MeshError, MeshLimits, coordinate, shown};
 use super::triangles::TriangleMesh;
 
-pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<TriangleMesh, MeshError> {
+pub(super) fn read(bytes: &[u8], limits: &MeshLimits) -> Result<TriangleMesh, MeshError> {
     let text = String::from_utf8_lossy(bytes);
     let mut tokens = Tokens::new(&text);
     let (line, word) = tokens.next("the word TRI")?;
@@ -15,7 +15,7 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<TriangleMesh, MeshEr
     }
     let vertex_count = tokens.count("vertices", limits.vertices)?;
     let face_count = tokens.count("faces", limits.triangles)?;
-    // A number takes two bytes, with the space after it: a file cannot promise more than it is long.
+    // A number with its space takes at least two bytes, which bounds the counts.
     let numbers = (vertex_count + face_count) * 3;
     if numbers > bytes.len() / 2 + 1 {
         let problem = format!("{numbers} numbers promised, the file is too short for them");
@@ -47,7 +47,7 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<TriangleMesh, MeshEr
     Ok(TriangleMesh::new(vertices, triangles)?)
 }
 
-/// Words between spaces and line ends, without comments, each with its line.
+/// Words without comments, each with its line.
 struct Tokens<'a> {
     lines: std::iter::Enumerate<std::str::Lines<'a>>,
     words: std::str::SplitWhitespace<'a>,
@@ -85,20 +85,21 @@ impl<'a> Tokens<'a> {
 mod tests {
     use super::*;
 
-    /// The file that paper 002 prints, comments and all: a beam of 1 by 4 by 1.
+    /// The file printed in paper 002: a beam of 1 by 4 by 1.
     const BEAM: &str = "TRI\n\n8 // number of vertices\n\n12 // number of faces\n
 -0.5 0.5 -0.5 // vertex 0\n0.5 0.5 -0.5\n-0.5 0.5 0.5\n0.5 0.5 0.5\n-0.5 -3.5 -0.5\n0.5 -3.5 -0.5\n-0.5 -3.5 0.5
-0.5 -3.5 0.5\n\n0 2 3\n3 1 0\n4 5 7\n7 6 4\n0 1 5\n5 4 0 // counter-clockwise\n1 3 7\n7 5 1\n3 2 6\n6 7 3\n2 0 4\n4 6 2\n";
+0.5 -3.5 0.5\n\n0 2 3\n3 1 0\n4 5 7\n7 6 4\n0 1 5\n5 4 0 // counter-clockwise
+1 3 7\n7 5 1\n3 2 6\n6 7 3\n2 0 4\n4 6 2\n";
 
     #[test]
     fn reads_the_beam_of_the_paper() {
-        let mesh = read(BEAM.as_bytes(), &Limits::default()).unwrap();
+        let mesh = read(BEAM.as_bytes(), &MeshLimits::default()).unwrap();
         assert_eq!((mesh.vertices().len(), mesh.triangles().len(), mesh.volume()), (8, 12, 4.0));
     }
 
     #[test]
     fn refusals_name_the_line() {
-        let refusal = |text: &str| read(text.as_bytes(), &Limits::default()).unwrap_err().to_string();
+        let refusal = |text: &str| read(text.as_bytes(), &MeshLimits::default()).unwrap_err().to_string();
         assert_eq!(refusal(""), "line 1: the file ends, expected the word TRI");
         assert_eq!(refusal("POLY 3 1"), "line 1: `POLY`, expected the word TRI");
         assert_eq!(refusal("TRI\n4000000000 1\n"), "4000000000 vertices, expected at most 1048576");

@@ -1,60 +1,33 @@
-//! A list of corners and a list of triangles between them, checked once.
+//! A list of vertices and a list of triangles, checked once.
 
-use space::Vec3;
+use space::{DVec3, Vec3};
 
-/// Triangles over shared corners. Whatever its source, it has at least one triangle, every number in it is finite and
-/// within [`TriangleMesh::LIMIT`], and every index names a corner.
+/// Triangles over shared vertices. There is at least one triangle, every coordinate is finite and within
+/// [`TriangleMesh::LIMIT`], and every index is valid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TriangleMesh {
     vertices: Vec<Vec3>,
     triangles: Vec<[u32; 3]>,
 }
 
-/// Why vertices and triangles do not make a mesh.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum TriangleMeshError {
-    /// Nothing to touch.
     #[error("a mesh without triangles")]
     Empty,
-    /// More than [`TriangleMesh::MAX_VERTICES`] or [`TriangleMesh::MAX_TRIANGLES`].
     #[error("{count} {what}, a mesh holds at most {limit}")]
-    TooMany {
-        /// `vertices` or `triangles`.
-        what: &'static str,
-        /// How many there were.
-        count: usize,
-        /// How many there may be.
-        limit: usize,
-    },
-    /// A corner that is not finite or too far away.
+    TooMany { what: &'static str, count: usize, limit: usize },
     #[error("vertex {vertex}: coordinate {value}, expected a number within {} metres", TriangleMesh::LIMIT)]
-    OutOfRange {
-        /// Which corner, from zero.
-        vertex: usize,
-        /// What was given.
-        value: f32,
-    },
-    /// A triangle that names a corner which is not there.
+    OutOfRange { vertex: usize, value: f32 },
     #[error("triangle {triangle}: vertex {index} of {vertices}")]
-    NoSuchVertex {
-        /// Which triangle, from zero.
-        triangle: usize,
-        /// The corner that it names.
-        index: u32,
-        /// How many there are.
-        vertices: usize,
-    },
+    NoSuchVertex { triangle: usize, index: u32, vertices: usize },
 }
 
 impl TriangleMesh {
-    /// No coordinate is larger than this, in metres.
+    /// The largest coordinate, in metres.
     pub const LIMIT: f32 = 1e5;
-    /// The most corners of one mesh.
     pub const MAX_VERTICES: usize = 1 << 22;
-    /// The most triangles of one mesh.
     pub const MAX_TRIANGLES: usize = 1 << 22;
 
-    /// The mesh of these triangles, if they make one.
     pub fn new(vertices: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Result<TriangleMesh, TriangleMeshError> {
         for (what, count, limit) in
             [("vertices", vertices.len(), Self::MAX_VERTICES), ("triangles", triangles.len(), Self::MAX_TRIANGLES)]
@@ -80,24 +53,26 @@ impl TriangleMesh {
         Ok(TriangleMesh { vertices, triangles })
     }
 
-    /// The corners.
     pub fn vertices(&self) -> &[Vec3] {
         &self.vertices
     }
 
-    /// The triangles: three indices into the vertices each, counter-clockwise seen from outside.
+    /// Three indices into the vertices each, counter-clockwise seen from outside.
     pub fn triangles(&self) -> &[[u32; 3]] {
         &self.triangles
     }
 
-    /// The three corners of one triangle.
     pub fn corners(&self, triangle: usize) -> Option<[Vec3; 3]> {
         self.triangles.get(triangle).map(|corners| corners.map(|index| self.vertices[index as usize]))
     }
 
-    /// The enclosed volume, in cubic metres, for a closed mesh; negative when its triangles are turned inside out.
+    pub fn wide_vertices(&self) -> Vec<DVec3> {
+        self.vertices.iter().map(|vertex| vertex.as_dvec3()).collect()
+    }
+
+    /// The enclosed volume of a closed mesh, in cubic metres; negative if it is inside out.
     pub fn volume(&self) -> f64 {
-        let origin = self.vertices.first().map_or(space::DVec3::ZERO, |vertex| vertex.as_dvec3());
+        let origin = self.vertices.first().map_or(DVec3::ZERO, |vertex| vertex.as_dvec3());
         let sixfold: f64 = (0..self.triangles.len())
             .filter_map(|triangle| self.corners(triangle))
             .map(|corners| {
@@ -108,10 +83,14 @@ impl TriangleMesh {
         sixfold / 6.0
     }
 
-    /// The vertices and triangles themselves.
     pub fn into_parts(self) -> (Vec<Vec3>, Vec<[u32; 3]>) {
         (self.vertices, self.triangles)
     }
+}
+
+/// What belongs to the three corners of each triangle.
+pub fn corners_of<T: Copy>(vertices: &[T], triangles: &[[u32; 3]]) -> Vec<[T; 3]> {
+    triangles.iter().map(|corners| corners.map(|corner| vertices[corner as usize])).collect()
 }
 
 #[cfg(test)]

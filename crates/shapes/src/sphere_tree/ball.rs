@@ -1,38 +1,33 @@
-//! A ball in `f64`: what trees are built from.
+//! A ball in `f64`, of which builders make trees.
 
 use space::DVec3;
 
-/// All points no farther than `radius` from `center`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ball {
-    /// The middle.
     pub center: DVec3,
-    /// From the middle to the rim.
     pub radius: f64,
 }
 
 impl Ball {
-    /// The ball with this centre and radius.
     pub fn new(center: DVec3, radius: f64) -> Ball {
         Ball { center, radius }
     }
 
-    /// Whether the point lies in it. One expression, used wherever coverage is proven.
+    /// Whether the point is in the ball. Every proof of coverage uses this expression.
     pub fn contains(&self, point: DVec3) -> bool {
         self.center.distance_squared(point) <= self.radius * self.radius
     }
 
-    /// Whether the triangle lies in it: a ball is convex, so its corners decide.
+    /// Whether the triangle is in the ball, which is convex, so its corners decide.
     pub fn contains_all(&self, corners: &[DVec3; 3]) -> bool {
         corners.iter().all(|&corner| self.contains(corner))
     }
 
-    /// Its volume.
     pub fn volume(&self) -> f64 {
         4.0 / 3.0 * std::f64::consts::PI * self.radius.powi(3)
     }
 
-    /// The same centre, and the least radius that [`contains`](Ball::contains) the points, however it rounds.
+    /// The ball with this centre and the least radius that [`contains`](Ball::contains) the points, however it rounds.
     pub fn around(center: DVec3, points: impl IntoIterator<Item = DVec3>) -> Ball {
         let squared = points.into_iter().map(|point| center.distance_squared(point)).fold(0.0, f64::max);
         let mut radius = squared.sqrt();
@@ -42,7 +37,7 @@ impl Ball {
         Ball { center, radius }
     }
 
-    /// Grown, if it must be, until it contains the points.
+    /// The ball, enlarged as far as needed to contain the points.
     #[must_use]
     pub fn grown_to(&self, points: impl IntoIterator<Item = DVec3>) -> Ball {
         let needed = Ball::around(self.center, points);

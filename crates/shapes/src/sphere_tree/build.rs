@@ -1,38 +1,35 @@
-//! From a mesh to a tree with a certificate.
+//! From a mesh to a certified tree.
 
 use space::DVec3;
 
 use super::ball::Ball;
 use super::best::build_best;
 use super::certificate::{Regions, Uncovered, certify, mend};
-use super::combined::{Reducer, build_combined};
-use super::frame::Frame;
+use super::frame::CanonicalFrame;
 use super::monotone::monotone;
 use super::object::{Object, ObjectError, check};
-use super::octree::build_octree;
+use super::published::combined::{Reducer, build_combined};
+use super::published::octree::build_octree;
 use super::tree::{MAX_DEPTH, MAX_NODES, SphereTree, TreeError};
+use crate::mesh::corners_of;
 
-/// The most balls on a level for which a method searches: an octree only counts. Search takes longer than linear time.
+/// The most balls per level for methods that search, in more than linear time; octrees only count.
 pub const MAX_SEARCHED: usize = 4_096;
 
-/// How a tree is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Method {
     /// The spherical octree: balls around cubes.
     Octree,
-    /// The same cubes, with balls around what they hold.
+    /// The same cubes, with balls around their part of the surface.
     OctreeTight,
-    /// Bradshaw and O'Sullivan's Combined algorithm, eight children per node.
     Combined,
-    /// Ours: the least common error per level.
+    /// Ours: the least error per level.
     Best,
 }
 
 impl Method {
-    /// All of them.
     pub const ALL: [Method; 4] = [Method::Octree, Method::OctreeTight, Method::Combined, Method::Best];
 
-    /// Its name on the command line and in reports.
     pub fn name(self) -> &'static str {
         match self {
             Method::Octree => "octree",
@@ -42,74 +39,53 @@ impl Method {
         }
     }
 
-    /// The method of this name.
     pub fn of_name(name: &str) -> Option<Method> {
         Method::ALL.into_iter().find(|method| method.name() == name)
     }
 }
 
-/// Why there is no tree.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum BuildError {
-    /// The mesh cannot be wrapped.
     #[error(transparent)]
     Object(#[from] ObjectError),
-    /// No levels, too many, a level without balls, or too many balls.
-    #[error("level {level} of {depth} may have {cap} balls, expected 1 to {MAX_DEPTH} levels of 1 to {} balls", MAX_NODES / 8)]
-    Caps {
-        /// Which level, from one.
-        level: usize,
-        /// How many levels were asked for.
-        depth: usize,
-        /// How many balls.
-        cap: usize,
-    },
-    /// Beyond [`MAX_SEARCHED`], and not an octree.
+    /// No levels, too many levels, or a level with no or too many balls.
+    #[error(
+        "level {level} of {depth} may have {cap} balls, expected 1 to {MAX_DEPTH} levels of 1 to {} balls",
+        MAX_NODES / 8
+    )]
+    Caps { level: usize, depth: usize, cap: usize },
+    /// More than [`MAX_SEARCHED`], with a method that searches.
     #[error("level {level} may have {cap} balls, expected at most {MAX_SEARCHED} with {}", method.name())]
-    TooMany {
-        /// Which level, from one.
-        level: usize,
-        /// How many balls.
-        cap: usize,
-        /// Which method.
-        method: Method,
-    },
-    /// The levels do not make a tree.
+    TooMany { level: usize, cap: usize, method: Method },
     #[error(transparent)]
     Tree(#[from] TreeError),
-    /// The certificate was refused: a bug.
     #[error("the tree has no certificate: {0}")]
     Uncovered(#[from] Uncovered),
 }
 
-/// A tree in the mesh's coordinates, and which part of the surface each leaf answers for.
+/// A tree in the mesh's coordinates, and the part of the surface that each leaf covers.
 #[derive(Clone, Debug)]
 pub struct Built {
-    /// The tree.
     pub tree: SphereTree,
-    /// The proof.
     pub regions: Regions,
 }
 
-/// The default caps: eight times as many balls on every level.
+/// Eight times as many balls on every level.
 pub fn default_caps(depth: usize) -> Vec<usize> {
     (1..=depth.min(MAX_DEPTH) as u32).map(|level| 8_usize.saturating_pow(level).min(MAX_NODES / 8)).collect()
 }
 
 /// Builds a tree around a mesh; level `l` has at most `caps[l - 1]` balls. The result is certified: every part of every
-/// triangle is in all balls of a path from the root to a leaf.
+/// triangle is in all balls of some path from the root to a leaf.
 pub fn build(vertices: &[DVec3], triangles: &[[u32; 3]], method: Method, caps: &[usize]) -> Result<Built, BuildError> {
     check(vertices, triangles)?;
-    let frame = Frame::of(vertices);
+    let frame = CanonicalFrame::of(vertices);
     let turned: Vec<DVec3> = vertices.iter().map(|&vertex| frame.turned(vertex)).collect();
     let tree = search(&Object::new(&turned, triangles)?, method, caps)?;
     let tree = tree.mapped(1.0, |ball| Ball::new(frame.back(ball.center), ball.radius));
-    let corners: Vec<[DVec3; 3]> =
-        triangles.iter().map(|corners| corners.map(|corner| vertices[corner as usize])).collect();
-    proven(tree, &corners)
+    proven(tree, &corners_of(vertices, triangles))
 }
 
-/// A tree in the mesh's coordinates, not yet proven.
 fn search(object: &Object, method: Method, caps: &[usize]) -> Result<SphereTree, BuildError> {
     let depth = caps.len();
     if depth == 0 || depth > MAX_DEPTH {
@@ -125,17 +101,16 @@ fn search(object: &Object, method: Method, caps: &[usize]) -> Result<SphereTree,
     let tree = match method {
         Method::Octree => build_octree(object, caps, false)?,
         Method::OctreeTight => monotone(&build_octree(object, caps, true)?)?,
-        Method::Combined => monotone(&build_combined(object, caps, &Reducer::ALL)?.tree)?,
+        Method::Combined => monotone(&build_combined(object, caps, &Reducer::ALL)?)?,
         Method::Best => monotone(&build_best(object, caps)?)?,
     };
     Ok(to_mesh(object, tree))
 }
 
-/// The tree with its certificate.
 fn proven(mut tree: SphereTree, corners: &[[DVec3; 3]]) -> Result<Built, BuildError> {
     let regions = match certify(&tree, corners) {
         Ok(regions) => regions,
-        // The last bits: coordinates were scaled and moved.
+        // Scaling and moving changed the last bits.
         Err(_) => {
             let finest = 1e-4 * tree.scale();
             mend(&mut tree, corners, finest);
@@ -146,7 +121,7 @@ fn proven(mut tree: SphereTree, corners: &[[DVec3; 3]]) -> Result<Built, BuildEr
     Ok(Built { tree, regions })
 }
 
-/// From unit coordinates to the mesh's, with room for the rounding on the way.
+/// From unit coordinates to the mesh's, with room for rounding.
 fn to_mesh(object: &Object, tree: SphereTree) -> SphereTree {
     let bounds = object.bounds();
     let room = 16.0 * f64::EPSILON * (bounds.center.abs().max_element() + bounds.radius);

@@ -1,43 +1,39 @@
-//! The proof that nothing of a surface is missed, and the parts of it that each leaf answers for.
+//! The proof that a tree covers a surface, and the part of it that each leaf covers.
 //!
-//! A ball that contains the corners of a triangle contains all of it. So a triangle is in order if some path from the
-//! root to a leaf has it in every ball; if none has, it is cut in two, and both halves must be. This proves coverage of
-//! every level at once, and that the parts nest: what a leaf contains, all above it contain.
+//! A ball that contains the corners of a triangle contains the triangle. So a triangle is covered if all balls of some
+//! path from the root to a leaf contain it; if none does, it is cut in two, and both halves must be covered. This
+//! proves coverage on every level and nesting: what a leaf contains, all nodes above it contain.
 
 use space::DVec3;
 
 use super::ball::Ball;
+use super::cut::longest_side;
 use super::tree::{Node, SphereTree};
 
-/// A triangle is not cut further when its longest edge is this short, as a share of the tree's scale.
+/// Triangles with a longest edge of this share of the tree's scale are not cut.
 const FINEST: f64 = 1e-6;
-/// Cuts of one triangle, one within the other.
+/// Nested cuts of one triangle.
 const MAX_CUTS: u32 = 96;
-/// Parts of a surface beyond which no proof is attempted.
 const MAX_PIECES: usize = 1 << 22;
 
-/// A part of a triangle: where its corners are between those of the triangle, as weights of the second and the third.
+/// A part of a triangle, by its corners' barycentric weights of the triangle's second and third corner.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Piece {
-    /// The triangle.
+pub struct TrianglePart {
     pub triangle: u32,
-    /// Its corners. All weights are sums of a few powers of two, hence exact.
+    /// All weights are sums of a few powers of two, hence exact.
     pub corners: [[f64; 2]; 3],
 }
 
-impl Piece {
-    /// All of a triangle.
-    pub fn whole(triangle: u32) -> Piece {
-        Piece { triangle, corners: [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]] }
+impl TrianglePart {
+    pub fn whole(triangle: u32) -> TrianglePart {
+        TrianglePart { triangle, corners: [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]] }
     }
 
-    /// Where its corners are, if the triangle's are these.
     pub fn positions(&self, &[a, b, c]: &[DVec3; 3]) -> [DVec3; 3] {
         self.corners.map(|[u, v]| a * (1.0 - u - v) + b * u + c * v)
     }
 
-    /// Its halves: the edge from corner `side` to the next is cut in the middle.
-    fn halves(&self, side: usize) -> [Piece; 2] {
+    fn halves(&self, side: usize) -> [TrianglePart; 2] {
         let (from, to) = (self.corners[side], self.corners[(side + 1) % 3]);
         let middle = [(from[0] + to[0]) * 0.5, (from[1] + to[1]) * 0.5];
         let mut halves = [*self, *self];
@@ -47,24 +43,21 @@ impl Piece {
     }
 }
 
-/// Which part of the surface each leaf answers for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Regions {
-    /// By leaf, in the order of the lowest level.
-    pub leaves: Vec<Vec<Piece>>,
+    /// For each leaf, in the order of the lowest level, the parts that it covers.
+    pub leaves: Vec<Vec<TrianglePart>>,
 }
 
-/// A part of the surface that is in no leaf whose whole path contains it.
+/// A part of the surface that no path from the root to a leaf contains.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("triangle {triangle} is not covered near ({}, {}, {})", at.x, at.y, at.z)]
 pub struct Uncovered {
-    /// The triangle.
     pub triangle: u32,
-    /// The middle of what is not covered.
     pub at: DVec3,
 }
 
-/// Proves that the tree covers the triangles, and says which leaf covers what; or says where it does not.
+/// Proves that the tree covers the triangles and returns what each leaf covers, or a place that is not covered.
 pub fn certify(tree: &SphereTree, triangles: &[[DVec3; 3]]) -> Result<Regions, Uncovered> {
     let mut regions = Regions { leaves: vec![Vec::new(); tree.level(tree.depth()).len()] };
     let mut pieces = 0;
@@ -89,12 +82,11 @@ pub fn certify(tree: &SphereTree, triangles: &[[DVec3; 3]]) -> Result<Regions, U
     Ok(regions)
 }
 
-/// Covers what is missing by growing the balls that need the least of it, path by path, and says which leaf covers what
-/// and how often something grew. Parts smaller than `finest` are not cut further before a ball grows around them.
-pub fn mend(tree: &mut SphereTree, triangles: &[[DVec3; 3]], finest: f64) -> (Regions, usize) {
+/// Enlarges balls until the tree covers the triangles, on the path that needs the least for each uncovered part, and
+/// returns what each leaf covers. Parts smaller than `finest` are not cut further.
+pub fn mend(tree: &mut SphereTree, triangles: &[[DVec3; 3]], finest: f64) -> Regions {
     let finest = finest.max(FINEST * tree.scale());
     let mut regions = Regions { leaves: vec![Vec::new(); tree.level(tree.depth()).len()] };
-    let mut grown = 0;
     for (index, corners) in triangles.iter().enumerate() {
         let mut waiting = vec![Waiting::whole(tree, corners, index as u32)];
         while let Some(next) = waiting.pop() {
@@ -104,22 +96,21 @@ pub fn mend(tree: &mut SphereTree, triangles: &[[DVec3; 3]], finest: f64) -> (Re
                 Found::Nothing(near) => {
                     let leaf = grow(tree, &next.piece.positions(corners), &near);
                     regions.leaves[leaf].push(next.piece);
-                    grown += 1;
                 }
             }
         }
     }
-    (regions, grown)
+    regions
 }
 
-/// A piece that must be covered, by one of these leaves.
+/// A part that one of these leaves must cover.
 struct Waiting {
-    piece: Piece,
+    piece: TrianglePart,
     leaves: Vec<u32>,
     cuts: u32,
 }
 
-/// What is to become of a part that is in no ball.
+/// What to do with a part that is in no ball.
 #[derive(Clone, Copy)]
 enum Gaps {
     AreFound,
@@ -127,11 +118,10 @@ enum Gaps {
 }
 
 enum Found {
-    /// A leaf, by its place in the lowest level, contains it, and so do all above.
+    /// The index, in the lowest level, of a leaf whose whole path contains the part.
     Leaf(usize),
-    /// It was cut in two.
     Halves,
-    /// It is too small to be cut; these leaves are near.
+    /// The part is too small to be cut; these leaves are near.
     Nothing(Vec<u32>),
 }
 
@@ -152,7 +142,7 @@ impl Waiting {
                 nodes.extend((node.first_child..node.first_child + node.children).rev());
             }
         }
-        Waiting { piece: Piece::whole(triangle), leaves, cuts: 0 }
+        Waiting { piece: TrianglePart::whole(triangle), leaves, cuts: 0 }
     }
 
     fn look(
@@ -168,7 +158,7 @@ impl Waiting {
         let ball = |node: u32| &tree.nodes()[node as usize].ball;
         let mut near: Vec<u32> = self.leaves.iter().copied().filter(|&leaf| meet(ball(leaf), &around)).collect();
         let contains = |leaf: u32| tree.chain(leaf).all(|node| ball(node).contains_all(&corners));
-        // In an overlap the least power decides, so that the parts of two leaves meet in a plane.
+        // Where leaves overlap the least power distance decides, so that their parts meet in a plane.
         let mut best: Option<(f64, u32)> = None;
         for &leaf in &near {
             let ball = ball(leaf);
@@ -180,16 +170,15 @@ impl Waiting {
         if let Some((_, leaf)) = best {
             return Found::Leaf(leaf as usize - tree.level_range(tree.depth()).start);
         }
-        let length = |side: usize| corners[side].distance_squared(corners[(side + 1) % 3]);
-        let side = (0..3).max_by(|&i, &j| length(i).total_cmp(&length(j))).unwrap_or(0);
+        let (side, length) = longest_side(&corners);
         if near.is_empty() {
             match gaps {
                 Gaps::AreFound => return Found::Nothing(near),
-                // Cut further: a ball should grow around a small part, not around a whole triangle far away.
+                // Cut further: a ball should grow around a small part, not around a whole distant triangle.
                 Gaps::AreMended => near.clone_from(&self.leaves),
             }
         }
-        if length(side) <= finest * finest || self.cuts >= MAX_CUTS {
+        if length <= finest * finest || self.cuts >= MAX_CUTS {
             return Found::Nothing(near);
         }
         let [first, second] = self.piece.halves(side);
@@ -199,7 +188,7 @@ impl Waiting {
     }
 }
 
-/// Makes the path that needs the least of it contain the triangle, and says which leaf it leads to.
+/// Enlarges the balls of the path that needs the least to contain the triangle, and returns its leaf.
 fn grow(tree: &mut SphereTree, corners: &[DVec3; 3], leaves: &[u32]) -> usize {
     let all: Vec<u32>;
     let leaves = if leaves.is_empty() {
@@ -212,8 +201,8 @@ fn grow(tree: &mut SphereTree, corners: &[DVec3; 3], leaves: &[u32]) -> usize {
         let mut weight = 1.0;
         let lacks = tree.chain(leaf).map(|node| {
             let Node { ball, error, .. } = tree.nodes()[node as usize];
-            // As a share of the error that it has anyway: a coarse level can bear more than a fine one. Yet a leaf is soon
-            // fitted anew to what it got, while a node above has to hold all that its leaves got: the more the higher it is.
+            // Relative to the node's error: a coarse level can bear more than a fine one. A leaf is soon fitted again
+            // to its part, while a node above must contain what all its leaves got, so higher nodes weigh more.
             let lack =
                 weight * (Ball::around(ball.center, *corners).radius - ball.radius) / error.max(1e-6 * ball.radius);
             weight *= 3.0;
@@ -226,7 +215,7 @@ fn grow(tree: &mut SphereTree, corners: &[DVec3; 3], leaves: &[u32]) -> usize {
     for index in path {
         let node = tree.node_mut(index);
         let grown = node.ball.grown_to(*corners);
-        // The error grows by no more than the radius does.
+        // The error grows by at most as much as the radius.
         node.error += grown.radius - node.ball.radius;
         node.ball = grown;
     }

@@ -1,77 +1,59 @@
-//! Few balls that cover many points: chosen greedily, then exchanged one by one until nothing is left uncovered.
+//! Few balls that cover many points: a greedy set cover, improved by exchanges.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use rayon::prelude::*;
-use space::DVec3;
+use space::bits::Bits;
+use space::{Buckets, DVec3};
 
 use super::exchange::exchange;
 use super::samples::PointCells;
 use super::site::Site;
 
-/// Candidates per task.
+/// Candidates per parallel task.
 const CHUNK: usize = 64;
-/// A candidate is tried below this many nodes of the level above.
+/// A candidate is tried below at most this many nodes of the level above.
 const MAX_PARENTS: usize = 2;
 
-/// Which points are a node's to cover: those in its ball and in all balls above.
-#[derive(Clone, Debug)]
-pub struct Share(Vec<u64>);
-
-impl Share {
-    /// The points for which `is_in` holds.
-    pub fn new(count: usize, is_in: impl Fn(usize) -> bool) -> Share {
-        let mut bits = vec![0; count.div_ceil(64)];
-        for index in (0..count).filter(|&index| is_in(index)) {
-            bits[index / 64] |= 1 << (index % 64);
-        }
-        Share(bits)
-    }
-
-    /// Whether it has the point.
-    #[inline]
-    pub fn has(&self, point: u32) -> bool {
-        self.0[point as usize / 64] >> (point % 64) & 1 == 1
-    }
-}
-
-/// Points to cover, and whose they are.
+/// Points to cover, and the nodes of the level above below which each may be covered.
 pub struct Task {
-    /// The points.
     pub points: Vec<DVec3>,
-    /// The same, sorted into cubes.
+    /// The same points in a grid.
     pub cells: PointCells,
-    /// For each node of the level above, its points.
-    pub shares: Vec<Share>,
-    /// For each point, whose it is: where its list begins in the next, and where the last one ends.
-    starts: Vec<u32>,
-    parents: Vec<u32>,
+    /// For each node of the level above, the points in its ball and in all balls above.
+    pub shares: Vec<Bits>,
+    /// For each point, the nodes whose share has it.
+    parents: Buckets<u32>,
 }
 
 impl Task {
-    /// The task of covering these points; `spacing` is about how far they are apart.
-    pub fn new(points: Vec<DVec3>, spacing: f64, shares: Vec<Share>) -> Task {
+    /// `spacing` is about the distance between neighbouring points.
+    pub fn new(points: Vec<DVec3>, spacing: f64, shares: Vec<Bits>) -> Task {
         let cells = PointCells::new(&points, spacing * 2.0);
-        let mut starts = vec![0];
-        let mut parents = Vec::new();
-        for point in 0..points.len() as u32 {
-            parents.extend((0..shares.len() as u32).filter(|&parent| shares[parent as usize].has(point)));
-            starts.push(parents.len() as u32);
-        }
-        Task { points, cells, shares, starts, parents }
+        let mut parents = Buckets::default();
+        let points_of = |(parent, share)| Bits::iter(share).map(move |point| (point, parent));
+        let members: Vec<(usize, u32)> = (0..).zip(&shares).flat_map(points_of).collect();
+        parents.fill(points.len(), members.iter().copied());
+        Task { points, cells, shares, parents }
     }
 }
 
-/// A chosen ball: which candidate, below which parent, and what it covers.
+pub fn share(count: usize, is_in: impl Fn(usize) -> bool) -> Bits {
+    let mut share = Bits::new();
+    (0..count).filter(|&point| is_in(point)).for_each(|point| share.insert(point));
+    share
+}
+
+/// A candidate ball below a parent, and the points that it covers.
 struct Offer {
     candidate: u32,
     parent: u32,
     points: Vec<u32>,
 }
 
-/// Chooses candidates whose balls, none sticking out farther than `error`, cover all points; at most `limit` of them.
-/// `None` if no such choice was found within so many exchanges.
+/// At most `limit` candidates, with parents, whose balls of this error cover all points; `None` if no such choice was
+/// found within `exchanges`.
 pub fn cover(task: &Task, candidates: &[Site], error: f64, limit: usize, exchanges: usize) -> Option<Vec<(u32, u32)>> {
     let offers: Vec<Offer> = candidates
         .par_chunks(CHUNK)
@@ -90,7 +72,7 @@ pub fn cover(task: &Task, candidates: &[Site], error: f64, limit: usize, exchang
     let chosen = choose(task.points.len(), &offers, 2 * limit + 4)?;
     let mut needed = without_idle(task.points.len(), &offers, chosen);
     if needed.len() > limit {
-        // Many too many: no exchange will help.
+        // Far too many for exchanges to help.
         if needed.len() > limit + limit / 3 + 2 {
             return None;
         }
@@ -112,8 +94,7 @@ fn offers_of(task: &Task, site: &Site, candidate: u32, error: f64, offers: &mut 
     }
     let mut counts: Vec<(usize, u32)> = (0..task.shares.len() as u32).map(|parent| (0, parent)).collect();
     for &point in &points {
-        let [from, to] = [0, 1].map(|next| task.starts[point as usize + next] as usize);
-        for &parent in &task.parents[from..to] {
+        for &parent in task.parents.get(point as usize) {
             counts[parent as usize].0 += 1;
         }
     }
@@ -121,12 +102,12 @@ fn offers_of(task: &Task, site: &Site, candidate: u32, error: f64, offers: &mut 
     counts.sort_by_key(|&(count, parent)| (Reverse(count), parent));
     for &(_, parent) in counts.iter().take(MAX_PARENTS) {
         let share = &task.shares[parent as usize];
-        let points = points.iter().copied().filter(|&point| share.has(point)).collect();
+        let points = points.iter().copied().filter(|&point| share.contains(point as usize)).collect();
         offers.push(Offer { candidate, parent, points });
     }
 }
 
-/// Always the one that covers most of what is not yet covered; a count can only fall, so old ones are bounds.
+/// Greedy: always the offer that covers the most uncovered points. Gains only fall, so old ones are upper bounds.
 fn choose(points: usize, offers: &[Offer], limit: usize) -> Option<Vec<usize>> {
     let mut covered = vec![false; points];
     let mut left = points;
@@ -155,7 +136,7 @@ fn choose(points: usize, offers: &[Offer], limit: usize) -> Option<Vec<usize>> {
     Some(chosen)
 }
 
-/// Leaves out those all of whose points others cover, the smallest first.
+/// Drops offers whose points others cover too, the smallest first.
 fn without_idle(points: usize, offers: &[Offer], mut chosen: Vec<usize>) -> Vec<usize> {
     let mut times = vec![0_u32; points];
     for &index in &chosen {

@@ -1,8 +1,8 @@
-//! A surface divided among balls so that the farthest any of them sticks out is least.
+//! Points of a surface divided among balls so that the largest error is least.
 //!
-//! To cover a point costs a ball the error that it would then have. Each point goes to the ball that it costs least, each
-//! ball moves to where its points cost least, and so on: no step makes the worst ball worse. When that stands still,
-//! balls that others can do without are put where the worst one is.
+//! Covering a point costs a ball the error that it would then have. Each point goes to the ball that it costs least,
+//! then each ball moves to where its points cost least, and so on; no step makes the worst ball worse. When that
+//! converges, balls that others can replace are moved to where the worst one is.
 
 use rayon::prelude::*;
 use space::DVec3;
@@ -12,43 +12,37 @@ use super::enclosing::smallest_enclosing_ball;
 use super::minimise::minimise;
 use super::site::{Hints, Judge, Site};
 
-/// A sweep that gains less than this has gained nothing.
+/// A relative gain below this counts as none.
 const LEAST_GAIN: f64 = 1e-3;
-/// So many sweeps without gain are the last.
+/// The number of sweeps without gain after which to stop.
 const PATIENCE: usize = 3;
 
-/// How much is tried.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// Rounds of dividing and moving.
     pub sweeps: usize,
-    /// Rounds of taking a ball away here and putting it there.
     pub transfers: usize,
-    /// Evaluations per move of a ball.
     pub evaluations: usize,
 }
 
-/// Balls and who covers what.
+/// Balls, and the points that each covers.
 #[derive(Clone, Debug)]
 pub struct Division {
-    /// The balls.
     pub sites: Vec<Site>,
-    /// For each ball its points.
+    /// For each ball, its points.
     pub regions: Vec<Vec<u32>>,
-    /// For each ball how far it sticks out.
+    /// For each ball, how far it sticks out.
     pub errors: Vec<f64>,
-    /// For each ball what the others would have to stick out, were it not there.
+    /// For each ball, the error that others would need to replace it.
     lacks: Vec<f64>,
 }
 
 impl Division {
-    /// The largest error.
     pub fn worst(&self) -> f64 {
         self.errors.iter().copied().fold(0.0, f64::max)
     }
 }
 
-/// Divides, moves and transfers until nothing is gained. At most `cap` balls.
+/// Divides, moves and transfers until nothing is gained, with at most `cap` balls.
 pub fn improve(task: &Task, judge: Judge<'_>, sites: Vec<Site>, guess: f64, cap: usize, effort: Effort) -> Division {
     let mut best = settle(task, judge, divide(task, sites, guess), effort);
     fill(task, judge, &mut best, cap, effort);
@@ -71,7 +65,7 @@ pub fn improve(task: &Task, judge: Judge<'_>, sites: Vec<Site>, guess: f64, cap:
     settle(task, judge, best, effort)
 }
 
-/// Gives each point to the ball that it costs least. Balls without points are left out.
+/// Gives each point to the ball that it costs least. Balls without points are dropped.
 pub fn divide(task: &Task, sites: Vec<Site>, guess: f64) -> Division {
     let count = task.points.len();
     let mut owner = vec![(f64::INFINITY, u32::MAX); count];
@@ -89,18 +83,18 @@ pub fn divide(task: &Task, sites: Vec<Site>, guess: f64) -> Division {
     for (index, site) in sites.iter().enumerate() {
         let share = &task.shares[site.parent as usize];
         task.cells.within(site.center, site.reach(reach_error), |point, squared| {
-            if share.has(point) {
+            if share.contains(point as usize) {
                 offer(point, site.error_at(squared.sqrt()), index, &mut owner, &mut second);
             }
         });
     }
-    // Whoever is within reach of none looks at all.
+    // A point that no ball reaches is compared with all.
     for point in 0..count {
         if owner[point].1 != u32::MAX {
             continue;
         }
         for (index, site) in sites.iter().enumerate() {
-            if task.shares[site.parent as usize].has(point as u32) {
+            if task.shares[site.parent as usize].contains(point) {
                 let cost = site.error_at(site.center.distance(task.points[point]));
                 offer(point as u32, cost, index, &mut owner, &mut second);
             }
@@ -131,13 +125,13 @@ fn adopt(task: &Task, division: &mut Division, orphans: Vec<u32>) {
     for point in orphans {
         let place = task.points[point as usize];
         let near = (0..division.sites.len())
-            .filter(|&index| task.shares[division.sites[index].parent as usize].has(point))
+            .filter(|&index| task.shares[division.sites[index].parent as usize].contains(point as usize))
             .min_by(|&a, &b| {
                 let cost = |index: usize| division.sites[index].error_at(division.sites[index].center.distance(place));
                 cost(a).total_cmp(&cost(b))
             });
         let index = near.unwrap_or_else(|| {
-            let parent = task.shares.iter().position(|share| share.has(point)).unwrap_or(0);
+            let parent = task.shares.iter().position(|share| share.contains(point as usize)).unwrap_or(0);
             let mut site = division.sites[0].clone();
             site.parent = parent as u32;
             division.sites.push(site);
@@ -169,7 +163,8 @@ impl Division {
     }
 }
 
-/// Moves and divides until a few sweeps gain next to nothing: the worst often stands still while the rest makes room.
+/// Moves balls and divides points until [`PATIENCE`] sweeps gain nothing: the worst ball often stays while the
+/// rest makes room.
 pub fn settle(task: &Task, judge: Judge<'_>, division: Division, effort: Effort) -> Division {
     let mut best = division.clone();
     let mut now = division;
@@ -206,12 +201,13 @@ fn move_site(task: &Task, judge: Judge<'_>, division: &Division, index: usize, e
     moved
 }
 
-/// A number that hardly two lists share (FNV-1a).
+/// A hash of the points (FNV-1a).
 fn sum_of(points: &[u32]) -> u64 {
     points.iter().fold(0xcbf2_9ce4_8422_2325, |sum, &point| (sum ^ u64::from(point)).wrapping_mul(0x100_0000_01b3))
 }
 
-/// Where a ball around the points sticks out least, from `start` or from the middle of the smallest ball, and how far.
+/// The centre at which a ball around the points sticks out least, searched from `start` or the middle of the smallest
+/// enclosing ball; and how far.
 pub fn fit(judge: Judge<'_>, points: &[DVec3], start: DVec3, evaluations: usize) -> (DVec3, f64) {
     let smallest = smallest_enclosing_ball(points);
     let step = (smallest.radius * 0.25).max(1e-6);
@@ -228,7 +224,7 @@ pub fn fit(judge: Judge<'_>, points: &[DVec3], start: DVec3, evaluations: usize)
     if error < least { (center, error) } else { (best, least) }
 }
 
-/// Splits the worst balls until there are as many as there may be.
+/// Splits the worst balls until there are `cap`.
 fn fill(task: &Task, judge: Judge<'_>, division: &mut Division, cap: usize, effort: Effort) {
     for _ in 0..cap {
         let room = cap.saturating_sub(division.sites.len());
@@ -263,7 +259,7 @@ fn by_error(division: &Division) -> Vec<usize> {
     order
 }
 
-/// The balls after the least needed few were put where the worst few are; `None` if none can be spared.
+/// Moves the most replaceable balls to where the worst ones are; `None` if none can be spared.
 fn transfer(task: &Task, judge: Judge<'_>, division: &Division, moves: usize) -> Option<Vec<Site>> {
     let worst = division.worst();
     let order = by_error(division);
@@ -272,7 +268,7 @@ fn transfer(task: &Task, judge: Judge<'_>, division: &Division, moves: usize) ->
     spare.sort_by(|&a, &b| division.lacks[a].total_cmp(&division.lacks[b]).then(a.cmp(&b)));
     let mut sites: Vec<Option<Site>> = division.sites.iter().cloned().map(Some).collect();
     let mut added = Vec::new();
-    // What others took over for one that went must not go as well: keep a distance.
+    // Neighbours that replace a removed ball must not be removed too: keep a distance.
     let mut gone: Vec<DVec3> = Vec::new();
     for &index in &order {
         if added.len() >= moves {
@@ -299,7 +295,7 @@ fn transfer(task: &Task, judge: Judge<'_>, division: &Division, moves: usize) ->
     Some(sites.into_iter().flatten().chain(added).collect())
 }
 
-/// Two balls for one: around those nearer to one of two far points, and nearer to the other.
+/// Two balls for one: one for the points nearer to each of two distant points.
 fn split(task: &Task, judge: Judge<'_>, division: &Division, index: usize) -> Option<[Site; 2]> {
     let region = &division.regions[index];
     let site = &division.sites[index];

@@ -1,15 +1,15 @@
-//! The smallest ball around points.
+//! The smallest enclosing ball of points.
 
 use space::DVec3;
 
 use super::ball::Ball;
 
-/// How often points are moved to the front before the answer is taken as it is: rounding could go on for ever.
+/// The most steps, as rounding could go on for ever.
 const MAX_ROUNDS: usize = 64;
 
-/// The smallest ball that contains all points: Welzl's idea in Gaertner's form. A ball is held up by at most four
-/// points; the farthest point that it misses becomes one of them, until none is missed. The radius is measured at
-/// the end, so that no rounding leaves a point outside. Without points, a ball of radius zero at the origin.
+/// The smallest ball that contains all points, by Welzl's and Gärtner's method: at most four points support a ball; the
+/// farthest point outside becomes one of them, until none is outside. The radius is measured at the end, so that
+/// rounding leaves no point outside. Without points, radius zero at the origin.
 pub fn smallest_enclosing_ball(points: &[DVec3]) -> Ball {
     let Some(&first) = points.first() else { return Ball::new(DVec3::ZERO, 0.0) };
     let mut support: Vec<DVec3> = vec![first];
@@ -44,7 +44,7 @@ fn farthest(center: DVec3, points: &[DVec3]) -> (DVec3, f64) {
     found
 }
 
-/// The smallest ball around at most five points, and the points that hold it up: every subset of up to four is tried.
+/// The smallest ball around at most five points, which are reduced to its support: every subset of up to four is tried.
 fn ball_of_support(points: &mut Vec<DVec3>) -> Ball {
     let count = points.len().min(5);
     let mut best: Option<(Ball, u32)> = None;
@@ -72,7 +72,7 @@ fn ball_of_support(points: &mut Vec<DVec3>) -> Ball {
     ball
 }
 
-/// The point at equal distance from up to four points, within their hull's plane or line; `None` if they are degenerate.
+/// The circumcentre of up to four points within their affine hull; `None` if they are degenerate.
 fn circumcenter(points: &[DVec3]) -> Option<DVec3> {
     let origin = points[0];
     match *points {
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use space::workload::Random;
 
-    /// The definition: the smallest of all balls held up by two, three or four points that contain the rest.
+    /// By definition: the smallest circumscribed ball of two, three or four points that contains the rest.
     fn brute_force(points: &[DVec3]) -> f64 {
         let mut best = f64::INFINITY;
         let count = points.len();

@@ -1,4 +1,4 @@
-//! How far a ball sticks out of an object: bounds that are proven.
+//! How far a ball sticks out of an object: proven bounds.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -6,25 +6,24 @@ use std::collections::BinaryHeap;
 use space::DVec3;
 
 use super::ball::Ball;
+use super::cut::eighths;
 use super::object::Object;
 
-/// Questions about one ball after which the bounds are given as they are.
 const MAX_CUBES: usize = 20_000;
 
-/// The truth is between the two.
+/// Bounds of the largest distance from a point of the ball to the object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ErrorBounds {
-    /// A point of the ball is this far out.
+    /// Some point of the ball is this far out.
     pub at_least: f64,
-    /// No point of the ball is farther out.
     pub at_most: f64,
 }
 
-/// The largest distance by which the ball is out of the object, in unit coordinates, to within `tolerance`.
+/// How far the ball sticks out of the object, in unit coordinates, to within `tolerance`.
 ///
-/// From one distance follows a proof: a ball whose centre is `d` deep inside is out by no more than its radius less
-/// `d`. For convex objects this is the truth, and a point beyond the nearest surface shows it. Elsewhere the ball is cut
-/// into cubes, the most promising first: distance changes no faster than one walks.
+/// One distance gives a bound: a ball whose centre is `d` deep sticks out by at most its radius less `d`. For convex
+/// objects this is exact, and a point beyond the nearest surface shows it. Otherwise the ball is searched by cubes, the
+/// most promising first, as distance is 1-Lipschitz.
 pub fn error_of(object: &Object, ball: Ball, tolerance: f64) -> ErrorBounds {
     let (depth, nearest) = object.depth(ball.center, None);
     let at_most = (ball.radius - depth).max(0.0);
@@ -41,7 +40,7 @@ pub fn error_of(object: &Object, ball: Ball, tolerance: f64) -> ErrorBounds {
     search(object, ball, tolerance, ErrorBounds { at_least, at_most })
 }
 
-/// A cube of the ball, and how far out its points can be.
+/// A cube, with an upper bound of how far out its points are.
 struct Cube {
     bound: f64,
     center: DVec3,
@@ -51,7 +50,7 @@ struct Cube {
 
 fn search(object: &Object, ball: Ball, tolerance: f64, known: ErrorBounds) -> ErrorBounds {
     let ErrorBounds { mut at_least, at_most } = known;
-    // What was given up because it can be no better than the tolerance.
+    // The largest bound among cubes that were dropped.
     let mut settled: f64 = at_least;
     let mut heap = BinaryHeap::new();
     heap.push(Cube { bound: at_most, center: ball.center, half: ball.radius, hint: 0 });
@@ -61,11 +60,9 @@ fn search(object: &Object, ball: Ball, tolerance: f64, known: ErrorBounds) -> Er
             settled = settled.max(cube.bound);
             break;
         }
-        for octant in 0..8 {
-            let half = cube.half * 0.5;
-            let sign = |bit: u32| if octant >> bit & 1 == 1 { half } else { -half };
-            let center = cube.center + DVec3::new(sign(0), sign(1), sign(2));
-            // The part of the cube within the ball is within this of the point that is asked for.
+        let half = cube.half * 0.5;
+        for center in eighths(cube.center, half) {
+            // The cube's points within the ball are within `diagonal` of the probe.
             let offset = center - ball.center;
             let distance = offset.length();
             let diagonal = half * 3.0_f64.sqrt();
@@ -76,7 +73,7 @@ fn search(object: &Object, ball: Ball, tolerance: f64, known: ErrorBounds) -> Er
             let (out, nearest) = object.out(probe, Some(cube.hint));
             asked += 1;
             at_least = at_least.max(out);
-            // A projection onto a convex set brings no point of the set farther away.
+            // Projecting onto a convex set moves no point of the set farther away.
             let bound = (out + diagonal).min(cube.bound);
             if bound > at_least + tolerance {
                 heap.push(Cube { bound, center, half, hint: nearest.triangle });

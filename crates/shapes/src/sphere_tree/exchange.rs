@@ -1,10 +1,11 @@
-//! Covers with a fixed number of sets, by exchange: whoever is missed least leaves, whoever covers a missed point comes,
-//! and points that are missed often weigh ever more, so that the search does not run in circles.
+//! Set cover with a fixed number of sets, by weighted local search: the set that is needed least leaves, a set that
+//! covers an uncovered point enters, and points that stay uncovered weigh more, so that the search does not cycle.
 
+use space::Buckets;
 use space::workload::Random;
 
-/// Exchanges sets until all points are covered by `limit` of them; `None` if that takes more than `steps`. `chosen` is
-/// where the search begins.
+/// Exchanges sets, beginning with `chosen`, until `limit` of them cover all points; `None` after
+/// `steps` without success.
 pub fn exchange(
     points: usize,
     sets: &[&[u32]],
@@ -12,7 +13,7 @@ pub fn exchange(
     limit: usize,
     steps: usize,
 ) -> Option<Vec<usize>> {
-    // Those that cover most stay.
+    // Keep those that cover most.
     chosen.sort_by_key(|&set| (std::cmp::Reverse(sets[set].len()), set));
     let mut search = Search::new(points, sets, &chosen);
     while search.chosen.len() > limit {
@@ -40,17 +41,16 @@ pub fn exchange(
 
 struct Search<'a> {
     sets: &'a [&'a [u32]],
-    /// For each point the sets that have it.
-    starts: Vec<u32>,
-    holders: Vec<u32>,
+    /// For each point, the sets that contain it.
+    holders: Buckets<u32>,
     is_chosen: Vec<bool>,
     chosen: Vec<usize>,
-    /// For each point how many chosen sets have it, and how much it weighs.
+    /// For each point, the number of chosen sets that contain it, and its weight.
     times: Vec<u32>,
     weights: Vec<u64>,
-    /// For a set that is chosen, the weight that only it covers; for others, the weight that it would add.
+    /// For a chosen set, the weight that only it covers; for others, the weight that it would add.
     scores: Vec<u64>,
-    /// When a set last came or left.
+    /// The step at which a set last entered or left.
     since: Vec<u32>,
     missed: Vec<u32>,
     place_in_missed: Vec<u32>,
@@ -58,24 +58,11 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(points: usize, sets: &'a [&'a [u32]], chosen: &[usize]) -> Search<'a> {
-        let mut starts = vec![0_u32; points + 1];
-        for &point in sets.iter().copied().flatten() {
-            starts[point as usize + 1] += 1;
-        }
-        for point in 0..points {
-            starts[point + 1] += starts[point];
-        }
-        let mut next = starts.clone();
-        let mut holders = vec![0; starts[points] as usize];
-        for (set, list) in sets.iter().enumerate() {
-            for &point in *list {
-                holders[next[point as usize] as usize] = set as u32;
-                next[point as usize] += 1;
-            }
-        }
+        let mut holders = Buckets::default();
+        let points_of = |(set, list): (u32, &&'a [u32])| list.iter().map(move |&point| (point as usize, set));
+        holders.fill(points, (0..).zip(sets).flat_map(points_of));
         let mut search = Search {
             sets,
-            starts,
             holders,
             is_chosen: vec![false; sets.len()],
             chosen: Vec::new(),
@@ -92,23 +79,22 @@ impl<'a> Search<'a> {
         search
     }
 
-    fn holders_of(&self, point: u32) -> std::ops::Range<usize> {
-        self.starts[point as usize] as usize..self.starts[point as usize + 1] as usize
+    fn holders_of(&self, point: u32) -> impl Iterator<Item = usize> + '_ {
+        self.holders.get(point as usize).iter().map(|&set| set as usize)
     }
 
-    /// The chosen set that is missed least; not one that came in the step before.
+    /// The chosen set with the least score, but not one that entered in the step before.
     fn least_missed(&self, step: Option<u32>) -> Option<usize> {
         let is_new = |set: usize| step.is_some_and(|step| step > 0 && self.since[set] + 1 == step);
         let candidates = self.chosen.iter().copied().filter(|&set| !is_new(set));
         candidates.min_by_key(|&set| (self.scores[set], self.since[set], set)).or(self.chosen.first().copied())
     }
 
-    /// The set that has the point and adds most; not the one that just left, if there is another.
+    /// The best set that contains the point, if possible not the one that just left.
     fn best_for(&self, point: u32, left: usize) -> Option<usize> {
-        let holders = self.holders[self.holders_of(point)].iter().map(|&set| set as usize);
         let key =
             |set: usize| (set != left, self.scores[set], std::cmp::Reverse(self.since[set]), std::cmp::Reverse(set));
-        holders.filter(|&set| !self.is_chosen[set]).max_by_key(|&set| key(set))
+        self.holders_of(point).filter(|&set| !self.is_chosen[set]).max_by_key(|&set| key(set))
     }
 
     fn add(&mut self, set: usize) {
@@ -125,8 +111,8 @@ impl<'a> Search<'a> {
                 1 => {
                     own += weight;
                     self.found(point);
-                    for at in self.holders_of(point) {
-                        let other = self.holders[at] as usize;
+                    for &other in self.holders.get(point as usize) {
+                        let other = other as usize;
                         if other != set {
                             self.scores[other] -= weight;
                         }
@@ -155,8 +141,8 @@ impl<'a> Search<'a> {
                     gain += weight;
                     self.place_in_missed[point as usize] = self.missed.len() as u32;
                     self.missed.push(point);
-                    for at in self.holders_of(point) {
-                        let other = self.holders[at] as usize;
+                    for &other in self.holders.get(point as usize) {
+                        let other = other as usize;
                         if other != set {
                             self.scores[other] += weight;
                         }
@@ -173,10 +159,8 @@ impl<'a> Search<'a> {
         self.scores[set] = gain;
     }
 
-    /// The chosen set, other than this one, that has the point.
     fn other_holder(&self, point: u32, set: usize) -> Option<usize> {
-        let mut holders = self.holders[self.holders_of(point)].iter().map(|&other| other as usize);
-        holders.find(|&other| other != set && self.is_chosen[other])
+        self.holders_of(point).find(|&other| other != set && self.is_chosen[other])
     }
 
     fn found(&mut self, point: u32) {
@@ -189,8 +173,8 @@ impl<'a> Search<'a> {
 
     fn weigh(&mut self, point: u32) {
         self.weights[point as usize] += 1;
-        for at in self.holders_of(point) {
-            self.scores[self.holders[at] as usize] += 1;
+        for &set in self.holders.get(point as usize) {
+            self.scores[set as usize] += 1;
         }
     }
 }

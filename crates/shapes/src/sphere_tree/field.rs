@@ -1,42 +1,35 @@
-//! How far out space is, on a lattice: a quick estimate of how far a ball sticks out of an object that is not convex.
+//! Distances outside an object on a grid: a quick estimate of how far a ball sticks out of an object that
+//! is not convex.
 
 use rayon::prelude::*;
 use space::DVec3;
 
 use super::object::Object;
 
-/// Nodes along an axis.
 const NODES: usize = 64;
-/// The lattice reaches from minus this to this.
 const REACH: f64 = 1.28;
-/// Nodes in a block along an axis.
 const BLOCK: usize = 4;
-/// Blocks along an axis.
 const BLOCKS: usize = NODES / BLOCK;
-/// Nodes in a block.
 const IN_BLOCK: usize = BLOCK * BLOCK * BLOCK;
-/// Whatever is farther out than this need not be known exactly.
+/// Distances beyond this are approximate.
 const FAR: f64 = 0.75;
 
-/// Distances out of an object, on a lattice around it.
+/// Distances outside an object at the nodes of a grid, block by block.
 #[derive(Clone, Debug)]
-pub struct Field {
-    /// Block by block.
+pub struct DistanceField {
     out: Vec<f32>,
-    /// The largest of each block: most blocks are ruled out by it.
+    /// The largest distance of each block, which rules out most blocks.
     most: Vec<f32>,
 }
 
-impl Field {
-    /// The distance between two nodes.
+impl DistanceField {
     pub const PITCH: f64 = 2.0 * REACH / (NODES - 1) as f64;
 
-    /// Measures at every node that matters.
-    pub fn new(object: &Object) -> Field {
+    pub fn new(object: &Object) -> DistanceField {
         let slabs: Vec<Vec<f32>> = (0..BLOCKS).into_par_iter().map(|slab| measure_slab(object, slab)).collect();
         let out = slabs.concat();
         let most = out.chunks(IN_BLOCK).map(|block| block.iter().copied().fold(0.0, f32::max)).collect();
-        Field { out, most }
+        DistanceField { out, most }
     }
 
     /// For balls of growing radius around one centre, the largest distance of a node in each.
@@ -45,7 +38,8 @@ impl Field {
         let radius = step * steps.len() as f64;
         let per_step = step.recip();
         let step_of = |squared: f64| (squared.sqrt() * per_step) as usize;
-        // A node of each block, and what is known of all without a look: nearly the answer, so that few blocks are left.
+        // One node of each block, and its maximum once the whole block is inside: nearly the answer, so that few
+        // blocks are left.
         self.blocks_within(center, radius, |block, low, _| {
             let far = (low - center).abs().max((low + EXTENT - center).abs());
             raise(steps, step_of(far.length_squared()), f64::from(self.most[block]));
@@ -53,7 +47,7 @@ impl Field {
             raise(steps, step_of((low + offset(MIDDLE)).distance_squared(center)), out);
         });
         self.blocks_within(center, radius, |block, low, squared| {
-            // What is as far out was found as near, or nearer.
+            // A distance as large was found at least as near.
             let Some(&known) = steps.get(step_of(squared)) else { return };
             if f64::from(self.most[block]) <= known {
                 return;
@@ -66,7 +60,7 @@ impl Field {
         });
     }
 
-    /// The node in the ball that is farthest out, and how far; `None` if none is out.
+    /// The node in the ball with the largest distance; `None` if none is outside.
     pub fn farthest_node(&self, center: DVec3, radius: f64) -> Option<(DVec3, f64)> {
         let mut farthest = (0.0_f32, None);
         self.blocks_within(center, radius, |block, low, _| {
@@ -82,7 +76,7 @@ impl Field {
         farthest.1.map(|node| (node, f64::from(farthest.0)))
     }
 
-    /// Calls `found` with each block of which a node may be in the ball, its lowest node, and how near it is, squared.
+    /// Calls `found` with each block that may have a node in the ball, its lowest node, and its squared distance.
     #[inline]
     fn blocks_within(&self, center: DVec3, radius: f64, mut found: impl FnMut(usize, DVec3, f64)) {
         let range = |center: f64| {
@@ -107,19 +101,18 @@ impl Field {
 }
 
 /// From the first node of a block to the last.
-const EXTENT: f64 = (BLOCK - 1) as f64 * Field::PITCH;
+const EXTENT: f64 = (BLOCK - 1) as f64 * DistanceField::PITCH;
 
-/// A node in the middle of a block.
 const MIDDLE: usize = (BLOCK * BLOCK + BLOCK + 1) * (BLOCK / 2);
 
-/// From the first node of a block to this one.
+/// The offset of a node from the first of its block.
 #[inline]
 fn offset(index: usize) -> DVec3 {
     let [x, y, z] = [index / (BLOCK * BLOCK), index / BLOCK % BLOCK, index % BLOCK].map(|at| at as f64);
-    DVec3::new(x, y, z) * Field::PITCH
+    DVec3::new(x, y, z) * DistanceField::PITCH
 }
 
-/// Balls from this step on have a node that is so far out.
+/// Raises the entries from `from` on to at least `out`.
 #[inline]
 fn raise(steps: &mut [f64], from: usize, out: f64) {
     let lower = steps.iter_mut().skip(from).take_while(|known| **known < out);
@@ -127,7 +120,7 @@ fn raise(steps: &mut [f64], from: usize, out: f64) {
 }
 
 fn position(x: usize, y: usize, z: usize) -> DVec3 {
-    DVec3::new(x as f64, y as f64, z as f64) * Field::PITCH - REACH
+    DVec3::new(x as f64, y as f64, z as f64) * DistanceField::PITCH - REACH
 }
 
 fn measure_slab(object: &Object, slab: usize) -> Vec<f32> {
@@ -164,8 +157,8 @@ mod tests {
     #[test]
     fn blocks_find_what_a_loop_over_all_nodes_finds() {
         let mesh = crate::mesh::catalog::shape("vessel").unwrap();
-        let vertices: Vec<DVec3> = mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect();
-        let field = Field::new(&Object::new(&vertices, mesh.triangles()).unwrap());
+        let vertices = mesh.wide_vertices();
+        let field = DistanceField::new(&Object::new(&vertices, mesh.triangles()).unwrap());
         let nodes: Vec<(DVec3, f64)> = (0..field.out.len())
             .map(|index| {
                 let (block, within) = (index / IN_BLOCK, index % IN_BLOCK);

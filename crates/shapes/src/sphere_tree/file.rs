@@ -1,249 +1,181 @@
-//! A tree as bytes: versioned, checked, and the same for the same tree. `docs/sphere-tree-file.md` describes every byte.
+//! A tree as bytes: versioned, checked, and equal for equal trees. `docs/sphere-tree-file.md` describes every byte.
 
 use space::DVec3;
+use space::bytes::{Malformed, Reader, Writer};
 
 use super::ball::Ball;
 use super::build::Method;
 use super::solid::Solid;
 use super::tree::{MAX_DEPTH, MAX_NODES, SphereTree, TreeError};
 
-/// The first bytes of every file.
 pub const MAGIC: [u8; 8] = *b"KSPHTREE";
 /// The version of a tree that covers a surface.
 pub const VERSION: u16 = 1;
-/// The version of a tree with inner balls, which follow its nodes.
+/// The version of a tree that is followed by inner balls.
 pub const SOLID_VERSION: u16 = 2;
-/// Bytes before the levels.
-const HEADER: usize = 24;
-/// Bytes of a node.
-const NODE: usize = 44;
-/// Bytes between the nodes and the inner balls: the margin, and how many there are.
-const INSIDE: usize = 12;
-/// Bytes of an inner ball.
-const INNER: usize = 32;
 
-/// What a file holds.
+/// Sizes in bytes: of what precedes the levels, of a node, of the margin with the number of inner balls, of an inner
+/// ball, and of the checksum.
+const HEADER: usize = 24;
+const NODE: usize = 44;
+const INSIDE: usize = 12;
+const INNER: usize = 32;
+const CHECKSUM: usize = 4;
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct TreeFile {
-    /// How it was built.
     pub method: Method,
-    /// The tree.
     pub tree: SphereTree,
-    /// What covers the inside, if the tree covers all of an object.
+    /// If the tree covers a solid.
     pub inside: Option<Interior>,
 }
 
 /// What a [`Solid`] has besides its tree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interior {
-    /// Balls completely inside.
     pub inner: Vec<Ball>,
-    /// How much larger the tree's balls were made, in the mesh's unit.
+    /// In the mesh's unit.
     pub margin: f64,
 }
 
 impl TreeFile {
-    /// The tree with its inner balls, if it covers all of an object.
+    /// The tree with its inner balls, if it covers a solid.
     pub fn solid(&self) -> Option<Solid> {
         let Interior { inner, margin } = self.inside.clone()?;
         Some(Solid { tree: self.tree.clone(), inner, margin })
     }
 }
 
-/// Why bytes are no tree.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FileError {
-    /// It is something else.
     #[error("this is no sphere-tree: it does not begin with KSPHTREE")]
     Magic,
-    /// It is of another time.
     #[error("version {found}, expected {VERSION} or {SOLID_VERSION}")]
-    Version {
-        /// What it says.
-        found: u16,
-    },
-    /// A method that is not known.
+    Version { found: u16 },
     #[error("method {found}, expected 0 to 3")]
-    Method {
-        /// What it says.
-        found: u8,
-    },
-    /// More levels or nodes than a tree may have.
+    Method { found: u8 },
+    /// More levels, nodes or inner balls than a tree may have, or levels that do not add up.
     #[error("{what} is {found}, expected 1 to {most}")]
-    Count {
-        /// Levels or nodes.
-        what: &'static str,
-        /// What it says.
-        found: u64,
-        /// What it may say.
-        most: u64,
-    },
-    /// Too short, or too long.
+    Count { what: &'static str, found: u64, most: u64 },
     #[error("{found} bytes, expected {expected}")]
-    Length {
-        /// How long it is.
-        found: usize,
-        /// How long it should be.
-        expected: usize,
-    },
-    /// The sum at the end does not match.
+    Length { found: usize, expected: usize },
     #[error("the checksum is {found:08x}, expected {expected:08x}: the file is damaged")]
-    Checksum {
-        /// What it says.
-        found: u32,
-        /// What the bytes give.
-        expected: u32,
-    },
-    /// A margin or an inner ball that is none.
+    Checksum { found: u32, expected: u32 },
+    /// An invalid inner ball, or an invalid margin, which precedes ball 0.
     #[error("inner ball {ball}: {field} is {value}, expected a finite number{expected}")]
-    Inner {
-        /// Which one; the margin comes before the first.
-        ball: usize,
-        /// What of it.
-        field: &'static str,
-        /// What it is.
-        value: f64,
-        /// What it must be.
-        expected: &'static str,
-    },
-    /// The nodes do not make a tree.
+    Inner { ball: usize, field: &'static str, value: f64, expected: &'static str },
     #[error(transparent)]
     Tree(#[from] TreeError),
+    #[error(transparent)]
+    Malformed(#[from] Malformed),
 }
 
-/// The bytes of a tree.
 pub fn to_bytes(file: &TreeFile) -> Vec<u8> {
     let tree = &file.tree;
     let levels = tree.depth() + 1;
-    let mut bytes = Vec::with_capacity(HEADER + 4 * levels + NODE * tree.nodes().len() + 4);
-    bytes.extend(MAGIC);
-    let version = if file.inside.is_some() { SOLID_VERSION } else { VERSION };
-    bytes.extend(version.to_le_bytes());
-    bytes.push(file.method as u8);
-    bytes.push(levels as u8);
-    bytes.extend((tree.nodes().len() as u32).to_le_bytes());
-    bytes.extend(tree.scale().to_le_bytes());
-    for level in 0..levels {
-        bytes.extend((tree.level(level).len() as u32).to_le_bytes());
-    }
+    let mut bytes = Vec::with_capacity(HEADER + 4 * levels + NODE * tree.nodes().len() + CHECKSUM);
+    let mut writer = Writer::new(&mut bytes);
+    writer.raw(&MAGIC);
+    writer.u16(if file.inside.is_some() { SOLID_VERSION } else { VERSION });
+    writer.u8(file.method as u8);
+    writer.u8(levels as u8);
+    writer.u32(tree.nodes().len() as u32);
+    writer.f64(tree.scale());
+    (0..levels).for_each(|level| writer.u32(tree.level(level).len() as u32));
     for level in 0..levels {
         let above = if level == 0 { 0 } else { tree.level_range(level - 1).start as u32 };
         for node in tree.level(level) {
-            for value in [node.ball.center.x, node.ball.center.y, node.ball.center.z, node.ball.radius, node.error] {
-                bytes.extend(value.to_le_bytes());
-            }
-            bytes.extend((node.parent - above).to_le_bytes());
+            write_ball(&mut writer, node.ball);
+            writer.f64(node.error);
+            writer.u32(node.parent - above);
         }
     }
     if let Some(Interior { inner, margin }) = &file.inside {
-        bytes.extend(margin.to_le_bytes());
-        bytes.extend((inner.len() as u32).to_le_bytes());
-        for ball in inner {
-            for value in [ball.center.x, ball.center.y, ball.center.z, ball.radius] {
-                bytes.extend(value.to_le_bytes());
-            }
-        }
+        writer.f64(*margin);
+        writer.u32(inner.len() as u32);
+        inner.iter().for_each(|&ball| write_ball(&mut writer, ball));
     }
-    bytes.extend(checksum(&bytes).to_le_bytes());
+    let sum = checksum(&bytes);
+    Writer::new(&mut bytes).u32(sum);
     bytes
 }
 
-/// Reads a tree. Nothing is believed: counts are checked before memory is taken, and the tree is built anew.
+/// Reads a tree. Nothing is trusted: counts are checked before memory is reserved, and the tree is built anew.
 pub fn from_bytes(bytes: &[u8]) -> Result<TreeFile, FileError> {
     if !bytes.starts_with(&MAGIC) {
         return Err(FileError::Magic);
     }
-    let too_short = |expected| FileError::Length { found: bytes.len(), expected };
-    let header = bytes.get(..HEADER).ok_or(too_short(HEADER))?;
-    let version = u16::from_le_bytes(array(header, 8));
+    let expect_length = |expected, is_right| {
+        if is_right { Ok(()) } else { Err(FileError::Length { found: bytes.len(), expected }) }
+    };
+    expect_length(HEADER, bytes.len() >= HEADER)?;
+    let mut reader = Reader::new(&bytes[MAGIC.len()..]);
+    let version = reader.u16("the version")?;
     if version != VERSION && version != SOLID_VERSION {
         return Err(FileError::Version { found: version });
     }
-    let method = *Method::ALL.get(usize::from(header[10])).ok_or(FileError::Method { found: header[10] })?;
-    let levels = usize::from(header[11]);
-    if levels == 0 || levels > MAX_DEPTH + 1 {
-        return Err(FileError::Count {
-            what: "the number of levels",
-            found: levels as u64,
-            most: MAX_DEPTH as u64 + 1,
-        });
-    }
-    let nodes = u32::from_le_bytes(array(header, 12)) as usize;
-    if nodes == 0 || nodes > MAX_NODES {
-        return Err(FileError::Count { what: "the number of nodes", found: nodes as u64, most: MAX_NODES as u64 });
-    }
+    let method = reader.u8("the method")?;
+    let method = *Method::ALL.get(usize::from(method)).ok_or(FileError::Method { found: method })?;
+    let levels = checked("the number of levels", 1, reader.u8("levels")?.into(), MAX_DEPTH + 1)?;
+    let nodes = checked("the number of nodes", 1, reader.u32("nodes")?.into(), MAX_NODES)?;
     let inside_at = HEADER + 4 * levels + NODE * nodes;
-    let inner = if version == SOLID_VERSION {
-        let counts = bytes.get(inside_at..inside_at + INSIDE).ok_or(too_short(inside_at + INSIDE + 4))?;
-        Some(u32::from_le_bytes(array(counts, 8)) as usize)
-    } else {
-        None
-    };
-    if let Some(found) = inner.filter(|&inner| inner > MAX_NODES) {
-        let (what, found, most) = ("the number of inner balls", found as u64, MAX_NODES as u64);
-        return Err(FileError::Count { what, found, most });
+    let mut expected = inside_at + CHECKSUM;
+    if version == SOLID_VERSION {
+        expect_length(expected + INSIDE, bytes.len() >= inside_at + INSIDE)?;
+        let count = Reader::new(&bytes[inside_at + 8..]).u32("inner balls")?;
+        expected += INSIDE + INNER * checked("the number of inner balls", 0, count.into(), MAX_NODES)?;
     }
-    let expected = inside_at + inner.map_or(0, |inner| INSIDE + INNER * inner) + 4;
-    if bytes.len() != expected {
-        return Err(too_short(expected));
-    }
-    let (body, sum) = bytes.split_at(expected - 4);
-    let (found, sum) = (u32::from_le_bytes(array(sum, 0)), checksum(body));
+    expect_length(expected, bytes.len() == expected)?;
+    let (body, sum) = bytes.split_at(expected - CHECKSUM);
+    let (found, sum) = (Reader::new(sum).u32("the checksum")?, checksum(body));
     if found != sum {
         return Err(FileError::Checksum { found, expected: sum });
     }
-    let scale = f64::from_le_bytes(array(header, 16));
-    let sizes: Vec<usize> =
-        (0..levels).map(|level| u32::from_le_bytes(array(bytes, HEADER + 4 * level)) as usize).collect();
-    let all: u64 = sizes.iter().map(|&size| size as u64).sum();
-    if all != nodes as u64 {
-        return Err(FileError::Count { what: "the sum of the levels", found: all, most: nodes as u64 });
+    let scale = reader.f64("the scale")?;
+    let sizes = (0..levels).map(|_| reader.u32("a level's size")).collect::<Result<Vec<_>, _>>()?;
+    let found: u64 = sizes.iter().copied().map(u64::from).sum();
+    if found != nodes as u64 {
+        return Err(FileError::Count { what: "the sum of the levels", found, most: nodes as u64 });
     }
-    let mut at = HEADER + 4 * levels;
-    let mut parts = Vec::with_capacity(levels);
-    for size in sizes {
-        let mut level = Vec::with_capacity(size);
-        for _ in 0..size {
-            let number = |index: usize| f64::from_le_bytes(array(bytes, at + 8 * index));
-            let center = DVec3::new(number(0), number(1), number(2));
-            level.push((Ball::new(center, number(3)), number(4), u32::from_le_bytes(array(bytes, at + 40))));
-            at += NODE;
-        }
-        parts.push(level);
-    }
-    let tree = SphereTree::new(&parts, scale)?;
-    let inside = inner.map(|count| read_inside(bytes, inside_at, count)).transpose()?;
+    let mut node = || Ok((read_ball(&mut reader)?, reader.f64("an error")?, reader.u32("a parent")?));
+    let parts: Result<Vec<Vec<_>>, Malformed> =
+        sizes.into_iter().map(|size| (0..size).map(|_| node()).collect()).collect();
+    let tree = SphereTree::new(&parts?, scale)?;
+    let inside = if version == SOLID_VERSION { Some(read_inside(&mut reader)?) } else { None };
     Ok(TreeFile { method, tree, inside })
 }
 
-fn read_inside(bytes: &[u8], at: usize, count: usize) -> Result<Interior, FileError> {
-    let margin = f64::from_le_bytes(array(bytes, at));
+fn checked(what: &'static str, least: u64, found: u64, most: usize) -> Result<usize, FileError> {
+    let most = most as u64;
+    if (least..=most).contains(&found) { Ok(found as usize) } else { Err(FileError::Count { what, found, most }) }
+}
+
+fn read_inside(reader: &mut Reader<'_>) -> Result<Interior, FileError> {
     let check = |ball: usize, field: &'static str, value: f64, is_positive: bool| {
         let expected = if is_positive { " above zero" } else { "" };
         let is_fine = value.is_finite() && (value > 0.0 || !is_positive);
         if is_fine { Ok(()) } else { Err(FileError::Inner { ball, field, value, expected }) }
     };
+    let margin = reader.f64("the margin")?;
     check(0, "the margin", margin, true)?;
+    let count = reader.u32("inner balls")? as usize;
     let mut inner = Vec::with_capacity(count);
-    for ball in 0..count {
-        let number = |index: usize| f64::from_le_bytes(array(bytes, at + INSIDE + INNER * ball + 8 * index));
-        let center = [number(0), number(1), number(2)];
-        for value in center {
-            check(ball, "center", value, false)?;
-        }
-        check(ball, "radius", number(3), true)?;
-        inner.push(Ball::new(DVec3::from_array(center), number(3)));
+    for index in 0..count {
+        let ball = read_ball(reader)?;
+        ball.center.to_array().into_iter().try_for_each(|value| check(index, "center", value, false))?;
+        check(index, "radius", ball.radius, true)?;
+        inner.push(ball);
     }
     Ok(Interior { inner, margin })
 }
 
-/// Some bytes of a slice that is known to be long enough.
-fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
-    let mut array = [0; N];
-    if let Some(found) = bytes.get(at..at + N) {
-        array.copy_from_slice(found);
-    }
-    array
+fn write_ball(writer: &mut Writer<'_>, ball: Ball) {
+    ball.center.to_array().into_iter().chain([ball.radius]).for_each(|number| writer.f64(number));
+}
+
+fn read_ball(reader: &mut Reader<'_>) -> Result<Ball, Malformed> {
+    let mut number = || reader.f64("a ball");
+    Ok(Ball::new(DVec3::new(number()?, number()?, number()?), number()?))
 }
 
 /// CRC-32, as in PNG and zip.

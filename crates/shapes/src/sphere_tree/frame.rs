@@ -1,24 +1,23 @@
-//! The same axes for a mesh however it was turned by right angles: builders search, and a search that begins a little
-//! differently may end elsewhere.
+//! A frame that does not change when a mesh is turned by right angles. Builders search, and a search that starts a
+//! little differently may end elsewhere.
 //!
-//! Each axis is known by the corners' coordinates along it, one after the other, from their mean and with the first that is
-//! not zero made positive. Axes go in the order of these lists. Turning a mesh by a right angle exchanges coordinates and
-//! changes signs, both without rounding: so the lists are the same to the bit, and so is all that follows.
+//! Each axis is described by the vertices' coordinates along it, relative to their mean, with the first nonzero one
+//! made positive. Axes are sorted by these lists. A right-angle turn only permutes coordinates and changes signs,
+//! without rounding, so the lists, and all that follows, are the same to the bit.
 
 use std::cmp::Ordering;
 
 use space::DVec3;
 
-/// A turn by right angles.
+/// A rotation by right angles.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Frame {
-    /// For each new axis, the old one and its sign.
+pub struct CanonicalFrame {
+    /// For each new axis, the old axis and its sign.
     axes: [(usize, f64); 3],
 }
 
-impl Frame {
-    /// The frame of these corners.
-    pub fn of(vertices: &[DVec3]) -> Frame {
+impl CanonicalFrame {
+    pub fn of(vertices: &[DVec3]) -> CanonicalFrame {
         let count = vertices.len().max(1) as f64;
         let mean = [0, 1, 2].map(|axis| vertices.iter().map(|vertex| vertex[axis]).sum::<f64>() / count);
         let sign = [0, 1, 2].map(|axis| {
@@ -32,19 +31,17 @@ impl Frame {
             differences.find(|&difference| difference != Ordering::Equal).unwrap_or(Ordering::Equal)
         });
         let mut axes = order.map(|axis| (axis, sign[axis]));
-        // A turn, not a reflection: what is outward stays outward.
+        // A rotation, not a reflection.
         let is_cyclic = (order[1] + 3 - order[0]) % 3 == 1;
         let handed = if is_cyclic { 1.0 } else { -1.0 } * sign[0] * sign[1] * sign[2];
         axes[2].1 *= handed;
-        Frame { axes }
+        CanonicalFrame { axes }
     }
 
-    /// Into the frame.
     pub fn turned(&self, point: DVec3) -> DVec3 {
         DVec3::from_array(self.axes.map(|(axis, sign)| point[axis] * sign))
     }
 
-    /// And back.
     pub fn back(&self, point: DVec3) -> DVec3 {
         let mut back = DVec3::ZERO;
         for (index, (axis, sign)) in self.axes.into_iter().enumerate() {
@@ -59,7 +56,7 @@ mod tests {
     use super::*;
     use space::workload::Random;
 
-    /// The turns by right angles, as what becomes of the axes.
+    /// The rotations by right angles, as the images of the axes.
     fn turns() -> Vec<[DVec3; 3]> {
         let axes = [DVec3::X, DVec3::Y, DVec3::Z, -DVec3::X, -DVec3::Y, -DVec3::Z];
         let pairs = axes.iter().flat_map(|&a| axes.iter().map(move |&b| (a, b)));
@@ -71,17 +68,18 @@ mod tests {
         assert_eq!(turns().len(), 24);
         for seed in 0..20 {
             let mut random = Random::new(seed);
-            // Half of them as symmetric as can be.
+            // Half of them on a lattice, for symmetries.
             let place = |random: &mut Random| match seed % 2 {
                 0 => random.in_ball().as_dvec3() + 3.0,
                 _ => (random.in_ball().as_dvec3() * 2.0).round(),
             };
             let vertices: Vec<DVec3> = (0..9).map(|_| place(&mut random)).collect();
-            let expected: Vec<DVec3> = vertices.iter().map(|&vertex| Frame::of(&vertices).turned(vertex)).collect();
+            let expected: Vec<DVec3> =
+                vertices.iter().map(|&vertex| CanonicalFrame::of(&vertices).turned(vertex)).collect();
             for [x, y, z] in turns() {
                 let turned: Vec<DVec3> =
                     vertices.iter().map(|vertex| x * vertex.x + y * vertex.y + z * vertex.z).collect();
-                let frame = Frame::of(&turned);
+                let frame = CanonicalFrame::of(&turned);
                 for (vertex, expected) in turned.iter().zip(&expected) {
                     assert_eq!(frame.turned(*vertex), *expected, "seed {seed}");
                     assert_eq!(frame.back(frame.turned(*vertex)), *vertex, "seed {seed}");

@@ -1,15 +1,15 @@
-//! Holes of a surface, closed: so that in and out are the same on both sides of every open edge.
+//! Caps that close the holes of a surface, so that inside and outside are defined everywhere.
 //!
-//! Winding numbers of an open surface fade where it is open, and a ball that is clear of the surface may be half in and
-//! half out: no distance would prove anything. With a cap on every hole they are whole numbers everywhere, and change
-//! at the surface and the caps only. Caps say what the object is; nobody has to cover them.
+//! Winding numbers of an open surface fade near holes, and a ball that does not meet the surface may be half inside: no
+//! distance would prove anything. With a cap on every hole they are integers and change at the surface and the caps
+//! only. Caps need not be covered by a tree.
 
 use std::collections::BTreeMap;
 
 use space::DVec3;
 
-/// Triangles that close a surface: a cone over every rim, with its tip in the rim's middle. Edges that are walked as often
-/// one way as the other need none. Whatever the triangles are, the rims are closed walks, and so the cones close them.
+/// Triangles that close a surface: a cone over every rim, with its tip in the rim's middle. The rims are the edges that
+/// are not used equally often in both directions; they form closed walks, so the cones close them.
 pub fn caps(positions: &[DVec3], triangles: &[[u32; 3]]) -> Vec<[DVec3; 3]> {
     let mut walked: BTreeMap<(u32, u32), i32> = BTreeMap::new();
     for corners in triangles {
@@ -32,7 +32,7 @@ pub fn caps(positions: &[DVec3], triangles: &[[u32; 3]]) -> Vec<[DVec3; 3]> {
     let mut caps = Vec::new();
     for (&(a, b), &times) in &walked {
         let Some(&(sum, count)) = tips.get(&rims.rim(a)) else { continue };
-        // Against the way that the surface walks it.
+        // Opposite to the surface's direction.
         let (from, to) = if times > 0 { (b, a) } else { (a, b) };
         let cap = [positions[from as usize], positions[to as usize], sum / count];
         caps.extend(std::iter::repeat_n(cap, times.unsigned_abs() as usize));
@@ -40,7 +40,7 @@ pub fn caps(positions: &[DVec3], triangles: &[[u32; 3]]) -> Vec<[DVec3; 3]> {
     caps
 }
 
-/// Corners that hang together by open edges.
+/// A union-find of vertices connected by open edges.
 #[derive(Default)]
 struct Rims {
     above: BTreeMap<u32, u32>,
@@ -78,9 +78,9 @@ mod tests {
     fn with_caps_every_winding_number_is_whole() {
         for (seed, name) in NAMES.into_iter().enumerate() {
             let mesh = shape(name).unwrap();
-            let positions: Vec<DVec3> = mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect();
+            let positions = mesh.wide_vertices();
             let mut random = Random::new(seed as u64);
-            // Torn, and some triangles twice: no order at all.
+            // Some triangles missing, others doubled.
             let mut triangles: Vec<[u32; 3]> =
                 mesh.triangles().iter().copied().filter(|_| random.unit() < 0.7).collect();
             triangles.extend(mesh.triangles().iter().copied().filter(|_| random.unit() < 0.1));
@@ -100,7 +100,7 @@ mod tests {
     fn what_is_closed_gets_no_caps() {
         for name in NAMES.into_iter().filter(|&name| name != "soup") {
             let mesh = shape(name).unwrap();
-            let positions: Vec<DVec3> = mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect();
+            let positions = mesh.wide_vertices();
             assert!(caps(&positions, mesh.triangles()).is_empty(), "{name}");
         }
     }

@@ -1,26 +1,24 @@
-//! Balls inside an object that touch its surface at least twice: centres from which much of it is covered.
+//! Balls on the medial axis: inside an object, touching its surface at least twice. Their centres cover much of it.
 
 use rayon::prelude::*;
 use space::DVec3;
 
 use super::ball::Ball;
 use super::object::{Inside, Object};
-use super::samples::Patch;
+use super::samples::SurfaceSample;
 
-/// Steps after which a ball is taken as it is.
 const MAX_STEPS: usize = 24;
-/// Patches per task.
+/// Samples per parallel task.
 const CHUNK: usize = 256;
 
-/// The inner ball that touches each patch, found by shrinking: begin with one too large, and make it touch whatever is
-/// within it, until nothing is. Near-equal balls are kept once. An object without an inside has none.
-pub fn medial_balls(object: &Object, patches: &[Patch], same: f64) -> Vec<Ball> {
+/// The inner ball that touches each sample; near-equal balls once. None for an object without an inside.
+pub fn medial_balls(object: &Object, patches: &[SurfaceSample], same: f64) -> Vec<Ball> {
     if object.inside() == Inside::Nothing {
         return Vec::new();
     }
     let found: Vec<Vec<Ball>> = patches
         .par_chunks(CHUNK)
-        .map(|patches| patches.iter().filter_map(|patch| shrink(object, patch)).collect())
+        .map(|patches| patches.iter().filter_map(|patch| inner_ball_at(object, patch)).collect())
         .collect();
     let mut balls = found.concat();
     let cell = |ball: &Ball| {
@@ -32,8 +30,9 @@ pub fn medial_balls(object: &Object, patches: &[Patch], same: f64) -> Vec<Ball> 
     balls
 }
 
-/// The largest inner ball that touches a patch and another place; `None` if none is inside.
-pub(super) fn shrink(object: &Object, patch: &Patch) -> Option<Ball> {
+/// The largest inner ball that touches a sample, found by shrinking a ball until the surface is outside. `None` if its
+/// centre is not inside the object.
+pub(crate) fn inner_ball_at(object: &Object, patch: &SurfaceSample) -> Option<Ball> {
     let inward = -patch.normal;
     let mut radius = 1.0;
     let mut hint = None;
@@ -47,7 +46,7 @@ pub(super) fn shrink(object: &Object, patch: &Patch) -> Option<Ball> {
         }
         let offset = nearest.point - patch.center;
         let ahead = inward.dot(offset);
-        // Nothing ahead: the nearest point is the patch itself, seen through rounding.
+        // The nearest point is the sample itself, up to rounding.
         if ahead <= 1e-12 {
             break;
         }

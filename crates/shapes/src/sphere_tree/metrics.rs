@@ -1,4 +1,4 @@
-//! How well a level of a tree wraps its object: the numbers that reports give.
+//! How closely the levels of a tree wrap an object, for reports.
 
 use rayon::prelude::*;
 use space::DVec3;
@@ -10,54 +10,47 @@ use super::tree::SphereTree;
 use super::volume::outside_volume;
 use space::workload::Random;
 
-/// How exactly errors are known in reports, in unit coordinates.
 const TOLERANCE: f64 = 1e-4;
-/// Points of the surface that are looked for.
 const SURFACE_POINTS: usize = 100_000;
-/// Points of space that are sorted into in and out.
 const SPACE_POINTS: usize = 400_000;
-/// A point this close to a ball counts as in it, in unit coordinates.
+/// A point this close to a ball counts as inside, in unit coordinates.
 const CLOSE: f64 = 1e-5;
-/// Points per task; fixed, so that the number of threads cannot be seen.
+/// Points per parallel task; fixed, so that results do not depend on the number of threads.
 const CHUNK: usize = 4_096;
 
-/// The numbers of one level. Lengths are shares of the radius of the smallest ball around the object.
+/// The metrics of one level. Lengths are shares of the radius of the smallest ball around the object.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LevelMetrics {
-    /// The level.
     pub level: usize,
-    /// How many balls it has.
     pub spheres: usize,
-    /// The farthest that a ball sticks out.
+    /// The largest distance by which a ball sticks out.
     pub e_max: f64,
-    /// The mean over its balls of how far each sticks out.
+    /// The mean over balls of the distance by which each sticks out.
     pub e_avg: f64,
-    /// The share of the surface that is in no ball, in percent, by sampling.
+    /// The percentage of the sampled surface that is in no ball.
     pub miss_percent: f64,
-    /// The largest distance of a missed point from the balls.
+    /// The largest distance from a missed point to the balls.
     pub gap: f64,
-    /// The volume outside the object that the balls fill, as a share of the object's; for an object without an inside
-    /// as a share of the unit ball's.
+    /// The volume of the balls' union outside the object, as a share of the object's volume; of the unit ball's for an
+    /// object without an inside.
     pub ov: f64,
-    /// The same with overlaps counted each time; exact if the object is closed and clean.
+    /// As `ov`, with overlaps counted once per ball; exact for closed clean objects.
     pub sov: f64,
-    /// The share of the object's volume that is in no ball, in percent.
+    /// The percentage of the object's volume that is in no ball.
     pub hole_percent: f64,
 }
 
-/// Measures every level of a tree in the coordinates of the object's mesh.
 pub fn measure(object: &Object, tree: &SphereTree) -> Vec<LevelMetrics> {
     measure_in_unit(object, &tree.clone().mapped(1.0 / object.bounds().radius, |ball| object.ball_to_unit(ball)))
 }
 
-/// Measures every level of a tree that is in unit coordinates.
+/// Measures every level of a tree in unit coordinates.
 fn measure_in_unit(object: &Object, tree: &SphereTree) -> Vec<LevelMetrics> {
     let surface = surface_points(object);
     (0..=tree.depth()).map(|level| measure_level(object, tree, level, &surface)).collect()
 }
 
-/// The farthest that a ball of a level sticks out, as in [`LevelMetrics::e_max`], without the rest. Most balls need no
-/// close look: one distance shows that they are not the worst.
+/// [`LevelMetrics::e_max`] alone. For most balls one distance shows that they are not the worst.
 pub fn farthest_out(object: &Object, tree: &SphereTree, level: usize) -> f64 {
     let mut balls: Vec<(f64, Ball)> = tree
         .level(level)
@@ -135,7 +128,7 @@ fn measure_volumes(object: &Object, balls: &[Ball], cells: &Cells) -> LevelMetri
     let sum = |index: usize| counts.iter().map(|part| part[index]).sum::<u64>() as f64;
     let share = size.x * size.y * size.z / SPACE_POINTS as f64;
     let volume = if object.volume() > 0.0 { object.volume() } else { Ball::new(DVec3::ZERO, 1.0).volume() };
-    // With a clean object no sampling is needed to count every ball for itself.
+    // For a clean object the sum over balls needs no sampling.
     let exact: Option<f64> =
         balls.par_iter().map(|&ball| outside_volume(object, ball)).collect::<Vec<_>>().into_iter().sum();
     LevelMetrics {
@@ -146,7 +139,7 @@ fn measure_volumes(object: &Object, balls: &[Ball], cells: &Cells) -> LevelMetri
     }
 }
 
-/// Points spread over the surface by area, and all corners and middles of edges.
+/// Points spread over the surface by area, plus all corners and midpoints of edges.
 fn surface_points(object: &Object) -> Vec<DVec3> {
     let mut sums = Vec::with_capacity(object.triangles().len());
     let mut sum = 0.0;
@@ -173,14 +166,13 @@ fn surface_points(object: &Object) -> Vec<DVec3> {
     points
 }
 
-/// Which balls may contain a point, by the cell that it is in.
+/// A grid: for each cell, the balls that may contain a point in it.
 struct Cells {
     low: DVec3,
     size: DVec3,
     balls: Vec<Vec<u32>>,
 }
 
-/// Cells along an axis.
 const CELLS: usize = 24;
 
 impl Cells {

@@ -1,8 +1,8 @@
-//! The least value of a function of a point, without derivatives: Nelder and Mead's simplex, in space.
+//! Derivative-free minimisation in space: the Nelder-Mead simplex method.
 
 use space::DVec3;
 
-/// Walks from `start`, in steps of about `step` at first, for at most `evaluations`; gives the best point and its value.
+/// The best point found from `start` with steps of about `step` and at most `evaluations`, and its value.
 pub fn minimise(start: DVec3, step: f64, evaluations: usize, mut value: impl FnMut(DVec3) -> f64) -> (DVec3, f64) {
     let mut simplex = [start, start + DVec3::X * step, start + DVec3::Y * step, start + DVec3::Z * step]
         .map(|point| (point, f64::INFINITY));

@@ -1,16 +1,16 @@
-//! Error never grows from one level to the next: children that would stick out farther than the level above are skipped.
+//! Makes the error monotone: it never grows from one level to the next.
 
 use super::tree::{Node, SphereTree, TreeError};
 
-/// The tree without children that stick out farther than the worst node of the level above does. In their place the node
-/// has one child, equal to itself, and a level later their children are tried.
+/// The tree without children that stick out farther than the worst node of the level above. In their place the node has
+/// one child equal to itself, and their children are tried one level later.
 pub fn monotone(tree: &SphereTree) -> Result<SphereTree, TreeError> {
     let nodes = tree.nodes();
     let children = |node: u32| {
         let Node { first_child, children, .. } = nodes[node as usize];
         first_child..first_child + children
     };
-    // A node that is shown, and those that its place in the next level is for.
+    // A node of the level, and those that may take its place in the next.
     let mut level: Vec<(u32, Vec<u32>)> = vec![(0, children(0).collect())];
     let mut levels = vec![vec![(nodes[0].ball, nodes[0].error, 0)]];
     for _ in 0..tree.depth() {

@@ -1,64 +1,52 @@
-//! The nearest point of many triangles: a tree of boxes, built once.
+//! The nearest point of many triangles, by a bounding volume hierarchy.
 
 use space::DVec3;
 
-/// Triangles per leaf.
+use super::cut::longest_side;
+
 const LEAF: usize = 4;
-/// A vicinity has no more triangles than this.
 const MAX_VICINITY: usize = 192;
 
-/// What part of a triangle is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Feature {
-    /// Its inside.
+pub enum TriangleFeature {
     Face,
-    /// The edge from corner `n` to the next.
     Edge(u8),
-    /// Corner `n`.
     Corner(u8),
 }
 
-/// The nearest point of a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Nearest {
-    /// The point.
     pub point: DVec3,
-    /// Its squared distance.
     pub squared: f64,
-    /// The triangle that it is on.
     pub triangle: u32,
-    /// Where on the triangle.
-    pub feature: Feature,
+    pub feature: TriangleFeature,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
     low: DVec3,
     high: DVec3,
-    /// First triangle of a leaf, or the right child; the left one follows its parent.
+    /// The first triangle of a leaf, or the right child; the left child follows its parent.
     first: u32,
-    /// Triangles of a leaf; zero for an inner node.
+    /// The number of triangles of a leaf; zero for an inner node.
     count: u32,
 }
 
-/// Triangles under a tree of boxes.
 #[derive(Clone, Debug)]
 pub struct TriangleTree {
     nodes: Vec<Node>,
-    /// Corners in the order of the leaves, and which triangle each is.
+    /// Corners in the order of the leaves, and the triangle's index in `names`.
     corners: Vec<[DVec3; 3]>,
     names: Vec<u32>,
-    /// A ball around each, in the same order: most triangles of a leaf are ruled out by it.
+    /// A ball around each, in the same order, which rules out most triangles of a leaf.
     around: Vec<(DVec3, f64)>,
-    /// The plane of each, in the same order: a unit normal and how far along it the plane is. Points of the triangle are no
-    /// nearer than the plane.
+    /// The plane of each, in the same order: unit normal and offset. The triangle is not nearer than its plane.
     planes: Vec<(DVec3, f64)>,
-    /// Where in that order each triangle went.
+    /// The place in that order of each triangle.
     places: Vec<u32>,
 }
 
 impl TriangleTree {
-    /// Sorts the triangles into boxes.
     pub fn new(triangles: &[[DVec3; 3]]) -> TriangleTree {
         let mut names: Vec<u32> = (0..triangles.len() as u32).collect();
         let centers: Vec<DVec3> = triangles.iter().map(|[a, b, c]| (*a + *b + *c) / 3.0).collect();
@@ -68,9 +56,8 @@ impl TriangleTree {
         }
         let corners: Vec<[DVec3; 3]> = names.iter().map(|&name| triangles[name as usize]).collect();
         let ball = |corners: &[DVec3; 3]| {
-            // Around the middle of the longest edge, where the smallest ball is if an angle is wide.
-            let long = |side: usize| corners[side].distance_squared(corners[(side + 1) % 3]);
-            let side = (0..3).max_by(|&i, &j| long(i).total_cmp(&long(j))).unwrap_or(0);
+            // Around the midpoint of the longest edge: the smallest ball if the opposite angle is obtuse.
+            let (side, _) = longest_side(corners);
             let center = (corners[side] + corners[(side + 1) % 3]) * 0.5;
             let radius = corners.iter().map(|corner| corner.distance(center)).fold(0.0, f64::max);
             (center, radius * (1.0 + 1e-9) + 1e-300)
@@ -78,7 +65,7 @@ impl TriangleTree {
         let around = corners.iter().map(ball).collect();
         let plane = |[a, b, c]: &[DVec3; 3]| {
             let normal = (*b - *a).cross(*c - *a).normalize_or_zero();
-            // Of a needle's normal hardly a digit is right.
+            // The normal of a needle is imprecise.
             let wide =
                 (*b - *a).cross(*c - *a).length() > 1e-6 * (*b - *a).length_squared().max((*c - *a).length_squared());
             if wide { (normal, normal.dot(*a)) } else { (DVec3::ZERO, 0.0) }
@@ -96,7 +83,7 @@ impl TriangleTree {
         self.nearest_within(point, hint, f64::INFINITY)
     }
 
-    /// The nearest point, if it is nearer than `limit`, squared. Of equally near triangles the one first found counts.
+    /// The nearest point with a squared distance below `limit`. Ties go to the triangle found first.
     pub fn nearest_within(&self, point: DVec3, hint: Option<u32>, limit: f64) -> Option<Nearest> {
         let mut best: Option<Nearest> = None;
         let mut squared = limit;
@@ -145,7 +132,7 @@ impl TriangleTree {
         best
     }
 
-    /// The triangles around a place, those that may be nearest first: for many questions about points close to it.
+    /// The triangles around a point, for many queries close to it.
     pub fn vicinity(&self, center: DVec3, radius: f64) -> Vicinity<'_> {
         let mut order: Vec<(f64, u32)> = Vec::new();
         self.places_within(center, radius, |place, least| order.push((least, place)));
@@ -155,14 +142,14 @@ impl TriangleTree {
         Vicinity { tree: self, center, order, known }
     }
 
-    /// Calls `found` with the name and the corners of each triangle that may be within `radius` of `center`.
+    /// Calls `found` with the index and corners of each triangle that may be within `radius` of `center`.
     pub fn within(&self, center: DVec3, radius: f64, mut found: impl FnMut(usize, &[DVec3; 3])) {
         self.places_within(center, radius, |place, _| {
             found(self.names[place as usize] as usize, &self.corners[place as usize]);
         });
     }
 
-    /// Places of triangles, and a distance that they are not nearer than.
+    /// Places of triangles, with a lower bound of their distance.
     fn places_within(&self, center: DVec3, radius: f64, mut found: impl FnMut(u32, f64)) {
         let mut waiting = vec![0_u32];
         while let Some(index) = waiting.pop() {
@@ -184,7 +171,7 @@ impl TriangleTree {
         }
     }
 
-    /// Whether a triangle may be as near as this: neither the ball around it nor its plane says otherwise.
+    /// Whether the ball around a triangle and its plane allow it to be within `reach`.
     #[inline]
     fn may_be_within(&self, place: usize, point: DVec3, reach: f64) -> bool {
         let (center, radius) = self.around[place];
@@ -207,24 +194,24 @@ impl TriangleTree {
     }
 }
 
-/// The triangles around a place, in the order of how near to it they can be.
+/// The triangles around a point, by their least distance from it.
 #[derive(Clone, Debug)]
 pub struct Vicinity<'a> {
     tree: &'a TriangleTree,
     center: DVec3,
-    /// No point of the triangle is nearer to the centre than this.
+    /// Lower bounds of the distance from the centre, and places.
     order: Vec<(f64, u32)>,
-    /// Every triangle that can be nearer than this is among them.
+    /// All triangles that can be nearer than this are in `order`.
     known: f64,
 }
 
 impl Vicinity<'_> {
-    /// The nearest point of all triangles, as [`TriangleTree::nearest`] finds it.
+    /// The nearest point of all triangles, as [`TriangleTree::nearest`].
     pub fn nearest(&self, point: DVec3, hint: Option<u32>) -> Option<Nearest> {
         let moved = point.distance(self.center) * (1.0 + 1e-12);
         let mut best = None;
         let (mut squared, mut reach) = (f64::INFINITY, f64::INFINITY);
-        // What was nearest a step before mostly still is, and rules out the others.
+        // The triangle that was nearest before often still is, and rules out others.
         if let Some(&place) = hint.and_then(|name| self.tree.places.get(name as usize)) {
             self.tree.try_triangle(place as usize, point, &mut squared, &mut best);
             reach = squared.sqrt() * (1.0 + 1e-12);
@@ -283,40 +270,40 @@ fn distance_to_box(node: &Node, point: DVec3) -> f64 {
     outside.length_squared()
 }
 
-/// The nearest point of one triangle, by the region of its plane that the point is above.
-pub fn nearest_of_triangle(point: DVec3, &[a, b, c]: &[DVec3; 3]) -> (DVec3, Feature) {
+/// The nearest point of a triangle, by the Voronoi region of the point.
+pub fn nearest_of_triangle(point: DVec3, &[a, b, c]: &[DVec3; 3]) -> (DVec3, TriangleFeature) {
     let (ab, ac, ap) = (b - a, c - a, point - a);
     let (d1, d2) = (ab.dot(ap), ac.dot(ap));
     if d1 <= 0.0 && d2 <= 0.0 {
-        return (a, Feature::Corner(0));
+        return (a, TriangleFeature::Corner(0));
     }
     let bp = point - b;
     let (d3, d4) = (ab.dot(bp), ac.dot(bp));
     if d3 >= 0.0 && d4 <= d3 {
-        return (b, Feature::Corner(1));
+        return (b, TriangleFeature::Corner(1));
     }
     let vc = d1 * d4 - d3 * d2;
     if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 && d1 > d3 {
-        return (a + ab * (d1 / (d1 - d3)), Feature::Edge(0));
+        return (a + ab * (d1 / (d1 - d3)), TriangleFeature::Edge(0));
     }
     let cp = point - c;
     let (d5, d6) = (ab.dot(cp), ac.dot(cp));
     if d6 >= 0.0 && d5 <= d6 {
-        return (c, Feature::Corner(2));
+        return (c, TriangleFeature::Corner(2));
     }
     let vb = d5 * d2 - d1 * d6;
     if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 && d2 > d6 {
-        return (a + ac * (d2 / (d2 - d6)), Feature::Edge(2));
+        return (a + ac * (d2 / (d2 - d6)), TriangleFeature::Edge(2));
     }
     let va = d3 * d6 - d5 * d4;
     if va <= 0.0 && d4 >= d3 && d5 >= d6 && (d4 - d3) + (d5 - d6) > 0.0 {
-        return (b + (c - b) * ((d4 - d3) / ((d4 - d3) + (d5 - d6))), Feature::Edge(1));
+        return (b + (c - b) * ((d4 - d3) / ((d4 - d3) + (d5 - d6))), TriangleFeature::Edge(1));
     }
     let sum = va + vb + vc;
     if sum > 0.0 {
-        return (a + ab * (vb / sum) + ac * (vc / sum), Feature::Face);
+        return (a + ab * (vb / sum) + ac * (vc / sum), TriangleFeature::Face);
     }
-    // A needle whose areas all round to zero: its edges are all there is.
+    // A needle whose areas all round to zero has only its edges.
     let on_edge = |from: DVec3, along: DVec3| {
         let length = along.length_squared();
         let t = if length > 0.0 { ((point - from).dot(along) / length).clamp(0.0, 1.0) } else { 0.0 };
@@ -328,7 +315,7 @@ pub fn nearest_of_triangle(point: DVec3, &[a, b, c]: &[DVec3; 3]) -> (DVec3, Fea
         di.partial_cmp(&dj).unwrap_or(std::cmp::Ordering::Equal)
     });
     let nearest = nearest.unwrap_or(0);
-    (edges[nearest], Feature::Edge(nearest as u8))
+    (edges[nearest], TriangleFeature::Edge(nearest as u8))
 }
 
 #[cfg(test)]
@@ -355,7 +342,7 @@ mod tests {
                 let looped = triangles.iter().map(|corners| nearest_of_triangle(point, corners).0.distance(point));
                 let expected = looped.fold(f64::INFINITY, f64::min);
                 assert!((found.squared.sqrt() - expected).abs() < 1e-12, "seed {seed}");
-                // Asked nearby, farther away than what is known, and with nothing known.
+                // Queries nearby, beyond the known triangles, and without any.
                 for radius in [0.0, 0.3, 4.0] {
                     let near = tree.vicinity(point + random.in_ball().as_dvec3() * 0.2, radius);
                     let found = near.nearest(point, hint).unwrap();

@@ -1,132 +1,89 @@
-//! The object that a tree wraps: its surface, what is inside, and how far a point is out.
+//! The object that a tree wraps: its surface, its inside, and distances.
 //!
-//! Everything is computed in *unit coordinates*: the smallest ball around the corners has its centre at the origin and
-//! radius one. What is broken in a mesh is repaired here as far as distances need it; coverage is always proven for the
-//! triangles as they were given.
+//! All coordinates are *unit coordinates*: the smallest ball around the vertices is the unit ball. A broken mesh is
+//! repaired as far as distances need it; coverage is always proven for the triangles as given.
 
 use space::DVec3;
 
 use super::ball::Ball;
 use super::enclosing::smallest_enclosing_ball;
 use super::holes::caps;
-use super::nearest::{Feature, Nearest, TriangleTree, Vicinity};
+use super::nearest::{Nearest, TriangleFeature, TriangleTree, Vicinity};
 use super::sides::Sides;
 use super::topology::{orient, weld};
 use super::winding::Winding;
+use crate::mesh::corners_of;
 use space::workload::Random;
 
-/// The most triangles that a tree is built around.
 pub const MAX_TRIANGLES: usize = 1 << 22;
-/// The largest coordinate: cubes of it must be numbers.
+/// The largest coordinate: its cube must be finite.
 pub const MAX_COORDINATE: f64 = 1e90;
-/// Probes that decide whether a mesh with holes has an inside.
+/// Random points that decide whether a mesh with holes has an inside.
 const PROBES: usize = 10_000;
-/// On average no farther than this from a whole winding number: it has one.
+/// The largest mean distance of winding numbers from an integer for which there is an inside.
 const MAX_DOUBT: f64 = 0.05;
-/// Below this share of the unit ball there is no volume to speak of.
+/// The least volume of an inside, in unit coordinates.
 const MIN_VOLUME: f64 = 1e-9;
-/// The smallest ball around an object, in the mesh's own unit: a single point has one too.
+/// The least radius of the ball around an object, in mesh coordinates: a single point has one, too.
 const MIN_RADIUS: f64 = 1e-6;
 
-/// Why a mesh cannot be wrapped.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ObjectError {
-    /// Nothing to wrap.
     #[error("the mesh has no triangles")]
     Empty,
-    /// Beyond [`MAX_TRIANGLES`].
     #[error("the mesh has {count} triangles, expected at most {MAX_TRIANGLES}")]
-    TooMany {
-        /// How many there are.
-        count: usize,
-    },
-    /// A coordinate that is no number.
+    TooMany { count: usize },
     #[error("vertex {vertex} has a coordinate that is not finite")]
-    NotFinite {
-        /// Which one, counted from zero.
-        vertex: usize,
-    },
-    /// A coordinate whose square would be none.
+    NotFinite { vertex: usize },
     #[error("vertex {vertex} has a coordinate of {value}, expected at most {MAX_COORDINATE} either way")]
-    TooFar {
-        /// Which one, counted from zero.
-        vertex: usize,
-        /// What it is.
-        value: f64,
-    },
-    /// A corner that is not there.
+    TooFar { vertex: usize, value: f64 },
     #[error("triangle {triangle} has vertex {vertex}, but there are only {vertices}")]
-    NoSuchVertex {
-        /// Which triangle, counted from zero.
-        triangle: usize,
-        /// What it refers to.
-        vertex: u32,
-        /// How many vertices there are.
-        vertices: usize,
-    },
+    NoSuchVertex { triangle: usize, vertex: u32, vertices: usize },
 }
 
-/// How in is told from out.
+/// How inside and outside are distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inside {
-    /// Closed and clean: by the nearest feature's normal.
+    /// Closed and clean: by the normal of the nearest feature.
     Normals,
-    /// Open, crossing itself or branching, yet around something: by winding number, with a cap on every hole.
+    /// Open, self-intersecting or branching, yet enclosing: by winding number, with caps on holes.
     Winding,
-    /// There is no inside: the object is its surface.
     Nothing,
 }
 
-/// What had to be repaired, for the one who asks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Repairs {
-    /// Corners that were joined with another.
-    pub welded: usize,
-    /// Triangles without area.
-    pub degenerate: usize,
-    /// Triangles that looked the wrong way.
-    pub turned: usize,
-    /// Triangles that close holes: they tell in from out, and need not be covered.
-    pub caps: usize,
-}
-
-/// A mesh in unit coordinates, ready to be asked for distances.
+/// A mesh in unit coordinates, prepared for distance queries.
 #[derive(Clone, Debug)]
 pub struct Object {
     triangles: Vec<[DVec3; 3]>,
     tree: TriangleTree,
     inside: Inside,
-    /// For each triangle its normals: the face's, its edges', its corners'.
+    /// For each triangle the normals of its face, edges and corners.
     normals: Vec<[DVec3; 7]>,
     sides: Option<Sides>,
     bounds: Ball,
-    repairs: Repairs,
+    has_caps: bool,
     volume: f64,
     area: f64,
 }
 
-/// What is around a place of space, and what was last asked there.
+/// A point's vicinity, and the results of queries there.
 #[derive(Clone, Debug)]
 pub(super) struct Around<'a> {
     vicinity: Vicinity<'a>,
-    /// The place and the last point, and how deep each is.
+    /// The centre and the last point, with their depths.
     known: [(DVec3, f64); 2],
     nearest: Nearest,
 }
 
 impl Object {
-    /// Checks a mesh, repairs it, and gets it ready.
+    /// Checks, repairs and prepares a mesh.
     pub fn new(vertices: &[DVec3], triangles: &[[u32; 3]]) -> Result<Object, ObjectError> {
         check(vertices, triangles)?;
         let bounds = bounds(vertices, triangles);
-        // Twice: the first step keeps squares finite for any coordinate, the second makes the radius one.
         let unit: Vec<DVec3> = vertices.iter().map(|&vertex| to_unit(&bounds, vertex)).collect();
-        let corners: Vec<[DVec3; 3]> =
-            triangles.iter().map(|corners| corners.map(|corner| unit[corner as usize])).collect();
+        let corners = corners_of(&unit, triangles);
         let names = weld(&unit);
-        let welded = names.iter().enumerate().filter(|(index, name)| *index != **name as usize).count();
-        let named: Vec<[u32; 3]> =
-            triangles.iter().map(|corners| corners.map(|corner| names[corner as usize])).collect();
+        let named = corners_of(&names, triangles);
         let has_area = |index: usize| {
             let [a, b, c] = named[index];
             let [p, q, r] = corners[index];
@@ -141,22 +98,20 @@ impl Object {
             inside: Inside::Nothing,
             sides: None,
             bounds,
-            repairs: Repairs { welded, degenerate: named.len() - whole.len(), turned: 0, caps: 0 },
+            has_caps: false,
             volume: 0.0,
             area,
             triangles: corners,
         };
         let oriented = orient(&unit, &whole);
-        let outward = oriented.as_ref().map_or(&whole, |oriented| &oriented.triangles);
-        let turned: Vec<[DVec3; 3]> =
-            outward.iter().map(|corners| corners.map(|corner| unit[corner as usize])).collect();
+        let outward = oriented.as_ref().unwrap_or(&whole);
+        let turned = corners_of(&unit, outward);
         let caps = caps(&unit, outward);
-        if let Some(oriented) = oriented {
-            object.repairs.turned = oriented.turned;
+        if let Some(oriented) = &oriented {
             object.volume = turned.iter().map(|[a, b, c]| a.dot(b.cross(*c)) / 6.0).sum();
             if object.volume > MIN_VOLUME {
                 object.inside = Inside::Normals;
-                object.set_normals(&sound, &oriented.triangles, &unit);
+                object.set_normals(&sound, oriented, &unit);
                 if object.normals_agree_with(&turned) {
                     return Ok(object);
                 }
@@ -169,38 +124,35 @@ impl Object {
         Ok(object)
     }
 
-    /// The triangles, in unit coordinates, as they were given.
+    /// The triangles as given, in unit coordinates.
     pub fn triangles(&self) -> &[[DVec3; 3]] {
         &self.triangles
     }
 
-    /// The smallest ball around the mesh, in the mesh's coordinates: the unit ball of the others.
+    /// The smallest ball around the mesh, in mesh coordinates.
     pub fn bounds(&self) -> Ball {
         self.bounds
     }
 
-    /// How in is told from out.
     pub fn inside(&self) -> Inside {
         self.inside
     }
 
-    /// What had to be repaired.
-    pub fn repairs(&self) -> Repairs {
-        self.repairs
+    /// Whether caps close holes; they define the inside and need not be covered.
+    pub fn has_caps(&self) -> bool {
+        self.has_caps
     }
 
-    /// The enclosed volume, in unit coordinates; zero if there is no inside.
     pub fn volume(&self) -> f64 {
         self.volume
     }
 
-    /// The area of all triangles, in unit coordinates.
     pub fn area(&self) -> f64 {
         self.area
     }
 
-    /// Whether no corner is in front of a face, as far as some ten million looks can tell: then one distance tells all about
-    /// how far a ball sticks out.
+    /// Whether no sampled corner is in front of a sampled face (at most ten million tests): then one distance gives a
+    /// ball's exact error.
     pub fn looks_convex(&self) -> bool {
         let count = self.triangles.len();
         let stride = (count / 3_000).max(1);
@@ -210,52 +162,49 @@ impl Object {
             })
     }
 
-    /// From the mesh's coordinates.
     pub fn to_unit(&self, point: DVec3) -> DVec3 {
         to_unit(&self.bounds, point)
     }
 
-    /// A ball of the mesh's coordinates, in unit coordinates.
     pub fn ball_to_unit(&self, ball: Ball) -> Ball {
         Ball::new(self.to_unit(ball.center), ball.radius / self.bounds.radius)
     }
 
-    /// The nearest point of the surface.
     pub fn nearest(&self, point: DVec3, hint: Option<u32>) -> Nearest {
-        // An object has triangles, so that something is nearest; only a point beyond all numbers has nothing.
+        // Only a point that is not finite has no nearest point.
         self.tree.nearest(point, hint).unwrap_or(Nearest {
             point: DVec3::ZERO,
             squared: point.length_squared(),
             triangle: 0,
-            feature: Feature::Face,
+            feature: TriangleFeature::Face,
         })
     }
 
-    /// How deep a point is inside, negative outside, and where the surface is nearest.
+    /// The signed depth of a point, negative outside, and the nearest point of the surface.
     pub fn depth(&self, point: DVec3, hint: Option<u32>) -> (f64, Nearest) {
         let nearest = self.nearest(point, hint);
         let distance = nearest.squared.sqrt();
         (if self.is_inside(point, &nearest) { distance } else { -distance }, nearest)
     }
 
-    /// Calls `found` with each triangle that may meet a ball, and its corners; with caps of holes too.
+    /// Calls `found` with each triangle, caps included, that may meet a ball.
     pub(super) fn triangles_near(&self, center: DVec3, radius: f64, found: impl FnMut(usize, &[DVec3; 3])) {
         self.tree.within(center, radius, found);
     }
 
-    /// What is around a place: for many questions about points that are not much farther than `room` away from it.
+    /// A point's vicinity, for many queries within about `room` of it.
     pub(super) fn around(&self, center: DVec3, room: f64) -> Around<'_> {
         let (depth, nearest) = self.depth(center, None);
         let vicinity = self.tree.vicinity(center, depth.abs() + room);
         Around { vicinity, known: [(center, depth); 2], nearest }
     }
 
-    /// As [`depth`](Object::depth), for a point around a place.
+    /// As [`depth`](Object::depth), for a point near the vicinity's centre.
     pub(super) fn depth_around(&self, around: &mut Around<'_>, point: DVec3) -> (f64, Nearest) {
         let hint = Some(around.nearest.triangle);
         let Some(nearest) = around.vicinity.nearest(point, hint) else { return self.depth(point, hint) };
         let distance = nearest.squared.sqrt();
-        // Between two points, one of which is farther from the surface than from the other, there is no surface.
+        // No surface is between two points if one is farther from the surface than from the other.
         let is_known =
             |(other, depth): &&(DVec3, f64)| other.distance(point) < distance.max(depth.abs()) * (1.0 - 1e-9);
         let is_inside = match around.known.iter().find(is_known) {
@@ -268,25 +217,24 @@ impl Object {
         (depth, nearest)
     }
 
-    /// How far a point is out of the object; zero within.
+    /// The distance of a point from the object; zero inside.
     pub fn out(&self, point: DVec3, hint: Option<u32>) -> (f64, Nearest) {
         let (depth, nearest) = self.depth(point, hint);
         ((-depth).max(0.0), nearest)
     }
 
-    /// The outward normal of a triangle; zero if it has no area, or if there is no such triangle.
+    /// The outward normal of a triangle; zero if it has no area or does not exist.
     pub fn face_normal(&self, triangle: usize) -> DVec3 {
         self.normals.get(triangle).map_or(DVec3::ZERO, |normals| normals[0])
     }
 
-    /// The outward normal at a point of the surface, averaged over what meets there; zero where there is none, and for a
-    /// point that is not of this object.
+    /// The outward normal at a point of the surface, averaged over the faces that meet there; zero where there is none.
     pub fn normal(&self, nearest: &Nearest) -> DVec3 {
         let Some(normals) = self.normals.get(nearest.triangle as usize) else { return DVec3::ZERO };
         let found = match nearest.feature {
-            Feature::Face => normals.first(),
-            Feature::Edge(side) => normals[1..4].get(usize::from(side)),
-            Feature::Corner(corner) => normals[4..].get(usize::from(corner)),
+            TriangleFeature::Face => normals.first(),
+            TriangleFeature::Edge(side) => normals[1..4].get(usize::from(side)),
+            TriangleFeature::Corner(corner) => normals[4..].get(usize::from(corner)),
         };
         found.copied().unwrap_or(DVec3::ZERO)
     }
@@ -299,8 +247,8 @@ impl Object {
         }
     }
 
-    /// Face normals, and for edges and corners the mean of the faces there, weighted by angle: the sign of a distance
-    /// measured to an edge or a corner is right only with these.
+    /// Sets face normals, and for edges and corners the angle-weighted means of the faces there: only with these the
+    /// sign of a distance to an edge or corner is right.
     fn set_normals(&mut self, sound: &[usize], oriented: &[[u32; 3]], unit: &[DVec3]) {
         let mut at_corner = vec![DVec3::ZERO; unit.len()];
         let mut at_edge = std::collections::BTreeMap::new();
@@ -317,7 +265,7 @@ impl Object {
             }
         }
         for (&index, corners) in sound.iter().zip(oriented) {
-            // Features are named by the triangle as it was given; turning it swapped two corners.
+            // Features refer to the triangle as given; reversing it swapped two corners.
             let given = self.triangles[index];
             let points = corners.map(|corner| unit[corner as usize]);
             let place = |point: DVec3| {
@@ -334,7 +282,7 @@ impl Object {
         }
     }
 
-    /// Whether normals and winding numbers tell the same: where the surface crosses itself, they do not.
+    /// Whether normals and winding numbers agree: on a self-intersecting surface they do not.
     fn normals_agree_with(&self, turned: &[[DVec3; 3]]) -> bool {
         let winding = Winding::new(turned);
         let mut random = Random::new(11);
@@ -351,7 +299,8 @@ impl Object {
         })
     }
 
-    /// Whether the surface goes around something is asked of the surface as it is; what is inside, with its holes closed.
+    /// Decides whether there is an inside by the winding numbers of the surface as given; then the inside is that of
+    /// the surface with caps.
     fn decide_by_winding(&mut self, turned: &[[DVec3; 3]], caps: Vec<[DVec3; 3]>) {
         let open = Winding::new(turned);
         let closed = if caps.is_empty() { open.clone() } else { Winding::new(&[turned, caps.as_slice()].concat()) };
@@ -377,7 +326,7 @@ impl Object {
             self.tree = TriangleTree::new(&[self.triangles.as_slice(), caps.as_slice()].concat());
             let normal = |[a, b, c]: &[DVec3; 3]| [(*b - *a).cross(*c - *a).normalize_or_zero(); 7];
             self.normals.extend(caps.iter().map(normal));
-            self.repairs.caps = caps.len();
+            self.has_caps = true;
         }
         self.inside = Inside::Winding;
         self.volume = share * Ball::new(DVec3::ZERO, 1.0).volume();
@@ -385,7 +334,6 @@ impl Object {
     }
 }
 
-/// Whether a mesh can be wrapped at all.
 pub(super) fn check(vertices: &[DVec3], triangles: &[[u32; 3]]) -> Result<(), ObjectError> {
     if triangles.is_empty() {
         return Err(ObjectError::Empty);
@@ -409,7 +357,7 @@ pub(super) fn check(vertices: &[DVec3], triangles: &[[u32; 3]]) -> Result<(), Ob
     Ok(())
 }
 
-/// The smallest ball around the corners that triangles use; never smaller than [`MIN_RADIUS`].
+/// The smallest ball around the vertices in use; never smaller than [`MIN_RADIUS`].
 fn bounds(vertices: &[DVec3], triangles: &[[u32; 3]]) -> Ball {
     let mut used: Vec<u32> = triangles.iter().flatten().copied().collect();
     used.sort_unstable();
@@ -436,11 +384,11 @@ mod tests {
     use super::*;
     use crate::mesh::catalog::shape;
 
-    /// Both were an index out of bounds.
+    /// Keeps out: both were an index out of bounds.
     #[test]
     fn what_is_not_of_the_object_has_no_normal() {
         let mesh = shape("box").unwrap();
-        let vertices: Vec<DVec3> = mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect();
+        let vertices = mesh.wide_vertices();
         let object = Object::new(&vertices, mesh.triangles()).unwrap();
         let count = object.triangles().len();
         for triangle in [count, usize::MAX] {
@@ -451,8 +399,8 @@ mod tests {
         for foreign in [
             Nearest { triangle: count as u32, ..nearest },
             Nearest { triangle: u32::MAX, ..nearest },
-            Nearest { feature: Feature::Edge(3), ..nearest },
-            Nearest { feature: Feature::Corner(u8::MAX), ..nearest },
+            Nearest { feature: TriangleFeature::Edge(3), ..nearest },
+            Nearest { feature: TriangleFeature::Corner(u8::MAX), ..nearest },
         ] {
             assert_eq!(object.normal(&foreign), DVec3::ZERO, "{foreign:?}");
         }

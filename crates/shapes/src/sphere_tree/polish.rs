@@ -1,4 +1,4 @@
-//! Balls fitted to the parts of the surface that they answer for, until the worst of a level can give no more to the others.
+//! Fits balls to the parts of the surface that they cover, until the worst of a level gains nothing more.
 
 use rayon::prelude::*;
 use space::DVec3;
@@ -8,29 +8,27 @@ use super::best::fewer;
 use super::certificate::{Regions, mend};
 use super::division::fit;
 use super::error::error_of;
-use super::field::Field;
+use super::field::DistanceField;
 use super::minimise::minimise;
 use super::object::Object;
 use super::site::{Hints, Judge};
 use super::tree::SphereTree;
 use super::volume::outside_volume;
 
-/// How exactly errors are known while building.
 const TOLERANCE: f64 = 4e-3;
-/// Rounds of taking from the worst balls and giving to the others.
+/// Rounds of shrinking balls and fitting again.
 const TIGHTENINGS: usize = 9;
-/// So many rounds without gain, and smaller steps are tried.
+/// Rounds without gain after which steps become smaller.
 const PATIENCE: usize = 2;
-/// A ball that sticks out no farther than this share of the worst needs no better place.
+/// A ball with at most this share of the worst error is not moved.
 const HARMLESS: f64 = 0.85;
-/// Evaluations per fit of a ball.
 const EVALUATIONS: usize = 36;
-/// Evaluations in search of a place where less of a ball is outside.
+/// Evaluations per search for a centre with less volume outside.
 const SLIMMING: usize = 24;
 
-/// Takes the balls a little smaller than the worst of their level, all alike, covers what is then missed by growing
-/// whoever needs least, and fits again: the worst give to the others. The best that is met stays.
-pub fn tighten(object: &Object, field: Option<&Field>, mut best: SphereTree, finest: f64) -> SphereTree {
+/// Makes all balls a little smaller than the level's worst, covers the gaps by enlarging the balls that need least, and
+/// fits again. Returns the best tree found.
+pub fn tighten(object: &Object, field: Option<&DistanceField>, mut best: SphereTree, finest: f64) -> SphereTree {
     let product = |tree: &SphereTree| (1..=tree.depth()).map(|level| worst_of(tree, level).max(1e-9)).product::<f64>();
     let mut now = best.clone();
     let mut least = product(&best);
@@ -53,7 +51,7 @@ pub fn tighten(object: &Object, field: Option<&Field>, mut best: SphereTree, fin
                 now.node_mut(first + index as u32).ball.radius = reach;
             }
         }
-        let (regions, _) = mend(&mut now, object.triangles(), finest);
+        let regions = mend(&mut now, object.triangles(), finest);
         polish(object, field, &mut now, &regions, Coarse::AreKept);
         let found = product(&now);
         if found < least * (1.0 - 2e-3) {
@@ -77,22 +75,27 @@ fn worst_of(tree: &SphereTree, level: usize) -> f64 {
     tree.level(level).iter().map(|node| node.error).fold(0.0, f64::max)
 }
 
-/// Errors well above the field's pitch are judged with it.
-fn judge_of<'a>(object: &'a Object, field: Option<&'a Field>, worst: f64) -> Judge<'a> {
-    Judge { object, field: field.filter(|_| worst > 2.0 * Field::PITCH), radius_max: 1.2 }
+/// Only errors well above the field's pitch are judged with it.
+fn judge_of<'a>(object: &'a Object, field: Option<&'a DistanceField>, worst: f64) -> Judge<'a> {
+    Judge { object, field: field.filter(|_| worst > 2.0 * DistanceField::PITCH), radius_max: 1.2 }
 }
 
-/// What becomes of levels whose balls fill dents: to fit those takes long.
+/// What to do with levels whose balls fill dents, as fitting them is slow.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Coarse {
-    /// They stay, and grow where they must.
+    /// Keep their balls, enlarged where necessary.
     AreKept,
-    /// They are fitted like all others.
     AreFitted,
 }
 
-/// Fits every ball, from the leaves up, to the part of the surface that it answers for.
-pub fn polish(object: &Object, field: Option<&Field>, tree: &mut SphereTree, regions: &Regions, coarse: Coarse) {
+/// Fits every ball, from the leaves up, to the part of the surface that it covers.
+pub fn polish(
+    object: &Object,
+    field: Option<&DistanceField>,
+    tree: &mut SphereTree,
+    regions: &Regions,
+    coarse: Coarse,
+) {
     let depth = tree.depth();
     let mut points = points_of(object, regions);
     for level in (1..=depth).rev() {
@@ -107,7 +110,7 @@ pub fn polish(object: &Object, field: Option<&Field>, tree: &mut SphereTree, reg
                     return (node.ball, node.error);
                 }
                 if points.is_empty() {
-                    // Others cover all that it was for: a speck on the surface takes its place.
+                    // Other balls cover its part: a tiny ball on the surface takes its place.
                     let speck = Ball::new(object.nearest(node.ball.center, None).point, 1e-9);
                     return (speck, judge.error(speck.center, speck.radius, &mut Hints::default()));
                 }
@@ -138,9 +141,9 @@ pub fn polish(object: &Object, field: Option<&Field>, tree: &mut SphereTree, reg
     }
 }
 
-/// Moves every ball to where less of it is outside, as long as it sticks out no farther than the worst of its level does
-/// anyway. Only where the volume outside is known.
-pub fn slim(object: &Object, field: Option<&Field>, tree: &mut SphereTree, regions: &Regions) {
+/// Moves every ball to where less of its volume is outside, while it sticks out no farther than the worst of its level.
+/// Only for objects whose outside volume is known.
+pub fn slim(object: &Object, field: Option<&DistanceField>, tree: &mut SphereTree, regions: &Regions) {
     let mut points = points_of(object, regions);
     for level in (1..=tree.depth()).rev() {
         let worst = worst_of(tree, level);
@@ -183,16 +186,16 @@ fn slimmed(judge: Judge<'_>, ball: Ball, points: &[DVec3], worst: f64) -> Option
     (error <= worst).then_some((slim, error))
 }
 
-/// The corners of what each leaf answers for.
+/// The corners of the parts that each leaf covers.
 fn points_of(object: &Object, regions: &Regions) -> Vec<Vec<DVec3>> {
-    let of_leaf = |pieces: &Vec<super::certificate::Piece>| {
+    let of_leaf = |pieces: &Vec<super::certificate::TrianglePart>| {
         let corners = pieces.iter().map(|piece| piece.positions(&object.triangles()[piece.triangle as usize]));
         distinct(corners.flatten().collect())
     };
     regions.leaves.iter().map(of_leaf).collect()
 }
 
-/// The points of a level's nodes, gathered by those above.
+/// The points of a level's nodes, gathered by parent.
 fn points_above(tree: &SphereTree, level: usize, points: &[Vec<DVec3>]) -> Vec<Vec<DVec3>> {
     let above = tree.level_range(level - 1);
     let mut gathered = vec![Vec::new(); above.len()];

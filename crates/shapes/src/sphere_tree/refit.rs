@@ -1,4 +1,4 @@
-//! A tree that follows a mesh which deforms: same nodes, new balls, and the certificate still holds.
+//! Refits a tree to a deformed mesh: same nodes, new balls, and the certificate still holds.
 
 use space::DVec3;
 
@@ -6,11 +6,11 @@ use super::ball::Ball;
 use super::certificate::Regions;
 use super::tree::{SphereTree, TreeError};
 
-/// Fits every ball to where the parts that it answers for are now. `corners` are those of the same triangles, moved.
+/// Fits every ball to the moved parts that it covers. `before` and `after` are the corners of the same triangles.
 ///
-/// A part is known by its place within its triangle, and triangles stay flat: so a ball around the moved corners contains
-/// all of the moved part. Balls of inner nodes contain all that their leaves answer for. Errors are not known for the new
-/// shape; they are bounded by the old ones plus what a ball grew and its centre moved, and by how far corners moved.
+/// A part is known by its barycentric corners, and triangles stay flat, so a ball around the moved corners contains the
+/// moved part. Balls of inner nodes contain all that their leaves cover. The new errors are bounds: the old error plus
+/// the growth of the ball, the shift of its centre, and the largest shift of a corner.
 pub fn refit(
     tree: &SphereTree,
     regions: &Regions,
@@ -33,7 +33,7 @@ pub fn refit(
         let nodes = tree.level(level);
         let start = if level == 0 { 0 } else { tree.level_range(level - 1).start };
         let fitted = nodes.iter().zip(&points).map(|(node, own)| {
-            // Follow the middle of what it covers, so that a shape that only moves keeps its balls' size.
+            // Follow the middle of the part, so that the balls of a shape that only moves keep their size.
             let ball = if own.is_empty() { node.ball } else { follow(node.ball, own) };
             let error =
                 node.error + shift + ball.center.distance(node.ball.center) + (ball.radius - node.ball.radius).max(0.0);
@@ -53,7 +53,7 @@ pub fn refit(
     SphereTree::new(&levels, scale)
 }
 
-/// The better of two balls around the points: about the old centre, or about the middle of the points.
+/// The smaller of two balls around the points: about the old centre, or about the middle of their box.
 fn follow(old: Ball, points: &[DVec3]) -> Ball {
     let low = points.iter().copied().fold(DVec3::INFINITY, DVec3::min);
     let high = points.iter().copied().fold(DVec3::NEG_INFINITY, DVec3::max);

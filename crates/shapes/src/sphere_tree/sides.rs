@@ -1,4 +1,4 @@
-//! Which side of a surface points of space are on, looked up where it can be: winding numbers take long.
+//! A grid of precomputed inside tests, as winding numbers are slow.
 
 use rayon::prelude::*;
 use space::DVec3;
@@ -6,11 +6,11 @@ use space::DVec3;
 use super::nearest::TriangleTree;
 use super::winding::Winding;
 
-/// Nodes of the lattice along an axis; it reaches around the unit ball.
+/// Nodes along an axis of the grid around the unit ball.
 const NODES: usize = 48;
 const PITCH: f64 = 2.0 / (NODES - 1) as f64;
 
-/// A closed surface within the unit ball, and for the nodes of a lattice whether they are inside.
+/// A closed surface within the unit ball, and for each node whether it is inside.
 #[derive(Clone, Debug)]
 pub struct Sides {
     winding: Winding,
@@ -18,8 +18,8 @@ pub struct Sides {
 }
 
 impl Sides {
-    /// Asks at every node, or learns from a neighbour: between two nodes one of which is farther from the surface than
-    /// they are from one another there is nothing.
+    /// Tests every node, or copies a neighbour: no surface is between two nodes if one is farther from the surface than
+    /// from the other.
     pub fn new(winding: Winding, surface: &TriangleTree) -> Sides {
         let distances: Vec<f64> = (0..NODES * NODES * NODES)
             .into_par_iter()
@@ -39,7 +39,7 @@ impl Sides {
         Sides { winding, is_inside }
     }
 
-    /// Whether a point at this distance from the surface, squared, is inside.
+    /// Whether a point with this squared distance from the surface is inside.
     pub fn is_inside(&self, point: DVec3, squared: f64) -> bool {
         let at = ((point + 1.0) / PITCH).round();
         if at.min_element() >= 0.0 && at.max_element() < NODES as f64 {
@@ -66,17 +66,14 @@ fn node(index: usize) -> DVec3 {
 mod tests {
     use super::*;
     use crate::mesh::catalog::shape;
+    use crate::mesh::corners_of;
     use space::workload::Random;
 
     #[test]
     fn what_is_looked_up_is_what_winding_numbers_say() {
         for name in ["chair", "vessel", "torus-knot"] {
             let mesh = shape(name).unwrap();
-            let triangles: Vec<[DVec3; 3]> = mesh
-                .triangles()
-                .iter()
-                .map(|corners| corners.map(|corner| mesh.vertices()[corner as usize].as_dvec3()))
-                .collect();
+            let triangles = corners_of(&mesh.wide_vertices(), mesh.triangles());
             let surface = TriangleTree::new(&triangles);
             let winding = Winding::new(&triangles);
             let sides = Sides::new(winding.clone(), &surface);

@@ -1,32 +1,29 @@
-//! A place where a ball may be put, and what it costs to make it large.
+//! A candidate centre for a ball, and the error of the ball for every radius.
 
 use space::DVec3;
 
 use super::ball::Ball;
-use super::field::Field;
+use super::field::DistanceField;
 use super::object::{Around, Object};
 
-/// Steps of the table.
 const STEPS: usize = 20;
-/// Smaller errors than this are judged by depth alone: the field is too coarse for them.
-const LEAST: f64 = 2.0 * Field::PITCH;
+/// Errors below this are judged by depth alone, as the field is too coarse.
+const LEAST: f64 = 2.0 * DistanceField::PITCH;
 
-/// A centre, how deep it is, and for a given radius how far the ball around it would stick out.
+/// A centre, its depth, and the error of a ball there as a function of its radius.
 #[derive(Clone, Debug)]
 pub struct Site {
-    /// Where.
     pub center: DVec3,
-    /// How deep inside the object; negative outside.
+    /// The depth inside the object; negative outside.
     pub depth: f64,
-    /// A triangle near it.
     pub hint: u32,
     /// The node of the level above whose part of the surface it shares.
     pub parent: u32,
-    /// Which points it was last moved for: a sum over them.
+    /// A hash of the points for which it was last moved.
     pub moved_for: u64,
-    /// How often it was moved for them.
+    /// The number of times it was moved for them.
     pub times: u8,
-    /// Where a ball can fill a dent or a hole: the error at every radius that is a multiple of a step.
+    /// With a distance field: errors at multiples of a step of the radius.
     table: Option<Box<Table>>,
 }
 
@@ -36,19 +33,17 @@ struct Table {
     errors: [f64; STEPS],
 }
 
-/// How sites are judged: by depth alone, or with a field, by which dents are seen.
+/// How errors are estimated: by depth alone, or with a distance field, which sees that balls may fill dents.
 #[derive(Clone, Copy)]
 pub struct Judge<'a> {
-    /// The object.
     pub object: &'a Object,
-    /// The field, for errors well above its pitch.
-    pub field: Option<&'a Field>,
-    /// The largest radius that is looked up in a table.
+    /// Only for errors well above its pitch.
+    pub field: Option<&'a DistanceField>,
+    /// The largest radius in a table.
     pub radius_max: f64,
 }
 
 impl Judge<'_> {
-    /// A site.
     pub fn site(&self, center: DVec3, parent: u32, hint: Option<u32>) -> Site {
         let (depth, nearest) = self.object.depth(center, hint);
         let table = self.field.map(|field| {
@@ -56,8 +51,8 @@ impl Judge<'_> {
             let mut errors = [0.0; STEPS];
             field.farthest_out_by_radius(center, step, &mut errors);
             for (index, error) in errors.iter_mut().enumerate() {
-                // A little more than the farthest node, since the farthest point is rarely one.
-                let between = 0.87 * Field::PITCH;
+                // A margin, since the farthest point is rarely a node.
+                let between = 0.87 * DistanceField::PITCH;
                 let proven = (step * (index + 1) as f64 - depth).max(0.0);
                 *error = if proven < LEAST { proven } else { proven.min(*error + between) };
             }
@@ -66,14 +61,14 @@ impl Judge<'_> {
         Site { center, depth, hint: nearest.triangle, parent, moved_for: 0, times: 0, table }
     }
 
-    /// About how far a ball sticks out: never more than its depth proves.
+    /// An estimate of the error, never above the bound by depth.
     pub fn error(&self, center: DVec3, radius: f64, hints: &mut Hints) -> f64 {
         let (depth, nearest) = self.object.depth(center, hints.center);
         hints.center = Some(nearest.triangle);
         self.error_at_depth(Ball::new(center, radius), depth, hints)
     }
 
-    /// The same, for a centre around a place.
+    /// As [`Judge::error`], for a centre in a vicinity.
     pub fn error_around(&self, around: &mut Around<'_>, center: DVec3, radius: f64, hints: &mut Hints) -> f64 {
         let (depth, _) = self.object.depth_around(around, center);
         self.error_at_depth(Ball::new(center, radius), depth, hints)
@@ -87,25 +82,25 @@ impl Judge<'_> {
     }
 }
 
-/// Triangles that were nearest when a ball much like this one was judged: to its centre, and to its farthest point.
+/// Triangles that were nearest to the centre and to the farthest point of a similar ball.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hints {
     center: Option<u32>,
     farthest: Option<u32>,
 }
 
-/// Begins at the farthest node and climbs: each step goes away from the nearest surface, and stays in the ball.
-fn estimate(object: &Object, field: &Field, ball: Ball, depth: f64, hints: &mut Hints) -> f64 {
+/// Begins at the farthest node and ascends: each step goes away from the nearest surface and stays in the ball.
+fn estimate(object: &Object, field: &DistanceField, ball: Ball, depth: f64, hints: &mut Hints) -> f64 {
     let proven = (ball.radius - depth).max(0.0);
     if proven < LEAST {
         return proven;
     }
     let Some((mut place, out)) = field.farthest_node(ball.center, ball.radius) else { return proven };
-    if out + Field::PITCH >= proven {
+    if out + DistanceField::PITCH >= proven {
         return proven;
     }
     let mut farthest = out;
-    let mut step = Field::PITCH;
+    let mut step = DistanceField::PITCH;
     for _ in 0..2 {
         let (out, nearest) = object.out(place, hints.farthest);
         hints.farthest = Some(nearest.triangle);
@@ -120,7 +115,6 @@ fn estimate(object: &Object, field: &Field, ball: Ball, depth: f64, hints: &mut 
 }
 
 impl Site {
-    /// How far a ball of this radius sticks out.
     pub fn error_at(&self, radius: f64) -> f64 {
         let proven = (radius - self.depth).max(0.0);
         let Some(table) = &self.table else { return proven };
@@ -134,7 +128,7 @@ impl Site {
         here.min(proven)
     }
 
-    /// The largest radius of a ball that sticks out no farther than this; zero if there is none.
+    /// The largest radius of a ball with this error; zero if there is none.
     pub fn reach(&self, error: f64) -> f64 {
         let proven = (self.depth + error).max(0.0);
         let Some(table) = &self.table else { return proven };

@@ -1,45 +1,44 @@
-//! A tree that covers not only a surface but all that is inside: for those who ask about volumes, or about things so small
-//! that they could hide within.
+//! Trees that cover a solid: the surface and everything inside.
 //!
-//! Every level's balls, a little larger, cover whatever is just beneath the surface: each point of the surface is in a ball,
-//! so all within the margin is. What is deeper, and in no ball of some level, is covered by *inner balls*, each completely
-//! inside. Space is cut into cubes until each is in a ball of every level, in an inner ball, or not deeper than the margin:
-//! that is the proof, and where it fails an inner ball is put.
+//! Every level's balls, enlarged by a margin, cover what is at most that deep. What is deeper and in no ball of some
+//! level is covered by *inner balls*, each completely inside. The proof cuts space into cubes until each is in a
+//! ball of every level, in an inner ball, or not deeper than the margin. Where it fails while building, an inner
+//! ball is added.
 
 use space::DVec3;
 
 use super::ball::Ball;
-use super::medial::shrink;
+use super::cut::eighths;
+use super::medial::inner_ball_at;
 use super::object::{Inside, Object};
-use super::samples::Patch;
+use super::samples::SurfaceSample;
 use super::tree::SphereTree;
 
-/// Cubes after which no proof is attempted.
 const MAX_CUBES: usize = 1 << 23;
 /// The least margin, as a share of the radius of the smallest ball around the object.
 pub const MIN_MARGIN: f64 = 1e-3;
-/// The largest.
+/// The largest margin, likewise.
 pub const MAX_MARGIN: f64 = 0.1;
-/// Inner balls are smaller by this share of the object's radius than what is measured: room for rounding.
+/// Inner balls are smaller by this, in unit coordinates: room for rounding.
 const ROOM: f64 = 1e-10;
 
-/// What is less deep than this share of the margin is covered by the surface's balls: the rest is room for rounding.
+/// The share of the margin that counts as covered; the rest is room for rounding.
 const SURE: f64 = 1.0 - 1e-6;
 
-/// A tree and inner balls that together cover all of an object, in the mesh's coordinates.
+/// A tree and inner balls that together cover an object, in mesh coordinates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solid {
-    /// The tree, its balls larger by the margin.
+    /// Its balls are enlarged by the margin.
     pub tree: SphereTree,
-    /// Balls completely inside: with those of any one level they cover the object.
+    /// Balls completely inside, which cover the object together with those of any one level.
     pub inner: Vec<Ball>,
-    /// How much larger the tree's balls were made, in the mesh's unit.
+    /// In the mesh's unit.
     pub margin: f64,
 }
 
 impl Solid {
-    /// The tree with its balls smaller by the margin again: that it covers the surface is for
-    /// [`certify`](super::certify()) to prove. `None` if a ball is no larger than that.
+    /// The tree without the margin, for [`certify`](super::certify()) to prove that it covers the surface. `None` if a
+    /// ball is no larger than the margin.
     pub fn surface(&self) -> Option<SphereTree> {
         let margin = self.margin * SURE;
         let is_larger = self.tree.nodes().iter().all(|node| node.ball.radius > margin);
@@ -47,33 +46,23 @@ impl Solid {
     }
 }
 
-/// Why an object cannot be covered.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum SolidError {
-    /// There is nothing inside, or it is open and a hole would have to be covered.
+    /// The mesh has no inside, or holes that would have to be covered.
     #[error("the mesh is not closed: there is no inside to cover")]
     Open,
-    /// A margin beyond its bounds.
     #[error("the margin is {margin}, expected {MIN_MARGIN} to {MAX_MARGIN} of the radius of the ball around the mesh")]
-    Margin {
-        /// What it was.
-        margin: f64,
-    },
-    /// It would take too many cubes to prove it.
+    Margin { margin: f64 },
     #[error("no proof within {MAX_CUBES} cubes, expected a larger margin")]
     TooFine,
-    /// A part of the inside is in no ball.
     #[error("what is inside near ({}, {}, {}) is in no ball of some level, and in no inner ball", at.x, at.y, at.z)]
-    Uncovered {
-        /// The middle of the part, in the mesh's coordinates.
-        at: DVec3,
-    },
+    Uncovered { at: DVec3 },
 }
 
-/// Makes the balls of a tree that covers the object's surface larger by `margin`, a share of the radius of the smallest ball
-/// around the object, and covers what is still missing inside.
+/// Enlarges the balls of a tree that covers the surface by `margin`, a share of the radius of the ball around the
+/// object, and adds inner balls.
 pub fn cover_solid(object: &Object, tree: &SphereTree, margin: f64) -> Result<Solid, SolidError> {
-    if object.inside() == Inside::Nothing || object.repairs().caps > 0 {
+    if object.inside() == Inside::Nothing || object.has_caps() {
         return Err(SolidError::Open);
     }
     if !(MIN_MARGIN..=MAX_MARGIN).contains(&margin) {
@@ -90,10 +79,10 @@ pub fn cover_solid(object: &Object, tree: &SphereTree, margin: f64) -> Result<So
     Ok(solid)
 }
 
-/// Proves that inner balls are inside and that, together with any one level, they cover the object. That the levels cover
-/// the surface is [`certify`](super::certify())'s to prove, of [`Solid::surface`].
+/// Proves that inner balls are inside and that, together with any one level, they cover the object.
+/// [`certify`](super::certify()) proves that the levels of [`Solid::surface`] cover the surface.
 pub fn certify_solid(object: &Object, solid: &Solid) -> Result<(), SolidError> {
-    if object.inside() == Inside::Nothing || object.repairs().caps > 0 {
+    if object.inside() == Inside::Nothing || object.has_caps() {
         return Err(SolidError::Open);
     }
     let margin = solid.margin / object.bounds().radius;
@@ -107,14 +96,14 @@ pub fn certify_solid(object: &Object, solid: &Solid) -> Result<(), SolidError> {
     walk(object, &solid.tree, margin * SURE, &mut inner, Gaps::AreFound)
 }
 
-/// What is to become of a part that is in no ball.
+/// What to do with a cube that is in no ball.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Gaps {
     AreFound,
     AreFilled,
 }
 
-/// A cube, and the balls that it may be in: nodes of the tree, and inner ones.
+/// A cube, and the balls that may contain it: nodes of the tree, and inner balls.
 struct Cube {
     center: DVec3,
     half: f64,
@@ -125,7 +114,7 @@ struct Cube {
 
 fn walk(object: &Object, tree: &SphereTree, margin: f64, inner: &mut Vec<Ball>, gaps: Gaps) -> Result<(), SolidError> {
     let balls: Vec<Ball> = tree.nodes().iter().map(|node| object.ball_to_unit(node.ball)).collect();
-    // Lists are handed down to cubes within cubes; inner balls that come later are asked for on their own.
+    // Lists pass to smaller cubes; inner balls that are added later are tested separately.
     let known = inner.len();
     let mut waiting = vec![Cube {
         center: DVec3::ZERO,
@@ -164,28 +153,27 @@ fn walk(object: &Object, tree: &SphereTree, margin: f64, inner: &mut Vec<Ball>, 
             inner.push(largest_from(object, cube.center, nearest.point, depth));
             continue;
         }
-        // Smaller than this, a cube is either not deeper than the margin or deep enough for a ball of its own.
+        // A smaller cube is either not deeper than the margin or deep enough for an inner ball.
         if diagonal < margin * 0.25 {
             return Err(SolidError::Uncovered { at: to_mesh(object, cube.center) });
         }
         let near = cube.inner.iter().copied().filter(|&index| meets(&inner[index as usize])).collect::<Vec<u32>>();
-        for octant in 0..8 {
-            let half = cube.half * 0.5;
-            let sign = |bit: u32| if octant >> bit & 1 == 1 { half } else { -half };
-            let center = cube.center + DVec3::new(sign(0), sign(1), sign(2));
+        let half = cube.half * 0.5;
+        waiting.extend(eighths(cube.center, half).map(|center| {
             let (nodes, inner) = (nodes.clone(), near.clone());
-            waiting.push(Cube { center, half, nodes, inner, hint: nearest.triangle });
-        }
+            Cube { center, half, nodes, inner, hint: nearest.triangle }
+        }));
     }
     Ok(())
 }
 
-/// The largest inner ball that touches the surface where the one around this place does: it contains that one.
+/// The largest inner ball that touches the surface where the ball at `center` does, if it contains that one.
 fn largest_from(object: &Object, center: DVec3, touching: DVec3, depth: f64) -> Ball {
     let outward = (touching - center).normalize_or_zero();
     let small = Ball::new(center, depth);
     let contains = |ball: &Ball| ball.center.distance(center) + depth <= ball.radius + ROOM;
-    let ball = shrink(object, &Patch { center: touching, normal: outward }).filter(contains).unwrap_or(small);
+    let ball =
+        inner_ball_at(object, &SurfaceSample { center: touching, normal: outward }).filter(contains).unwrap_or(small);
     Ball::new(ball.center, (ball.radius - ROOM).max(f64::MIN_POSITIVE))
 }
 

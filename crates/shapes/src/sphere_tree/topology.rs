@@ -1,15 +1,15 @@
-//! Which triangles hang together, and which side of them is out: what repair needs to know of a mesh.
+//! Repair of a mesh's topology: welded vertices, connected shells, consistent orientation.
 
 use std::collections::BTreeMap;
 
 use space::DVec3;
 
-/// Corners closer than this, with the bounding ball's radius as one, are the same corner.
+/// Vertices closer than this are the same, in unit coordinates.
 const WELD: f64 = 1e-7;
-/// More separate shells than this are told in from out by winding numbers alone.
+/// With more shells than this, only winding numbers define the inside.
 const MAX_SHELLS: usize = 256;
 
-/// Corners given the same name where they coincide, exactly first, then within [`WELD`].
+/// For each vertex, the first vertex within [`WELD`] of it.
 pub fn weld(vertices: &[DVec3]) -> Vec<u32> {
     let cell = |point: DVec3| (point / WELD).floor().to_array().map(|value| value as i64);
     let mut cells: BTreeMap<[i64; 3], Vec<u32>> = BTreeMap::new();
@@ -31,7 +31,7 @@ pub fn weld(vertices: &[DVec3]) -> Vec<u32> {
             }
         }
         names.push(found.unwrap_or_else(|| {
-            // One corner per cell is enough to be found by: a flood of near-equal corners stays cheap.
+            // One vertex per cell suffices to be found, which keeps floods of near-equal vertices cheap.
             cells.entry(home).or_default().push(index as u32);
             index as u32
         }));
@@ -39,18 +39,9 @@ pub fn weld(vertices: &[DVec3]) -> Vec<u32> {
     names
 }
 
-/// Triangles turned so that all look outward.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Oriented {
-    /// The triangles, by welded names, turned where they had to be.
-    pub triangles: Vec<[u32; 3]>,
-    /// How many were turned.
-    pub turned: usize,
-}
-
-/// Turns triangles by adjacency, and shells by how they are nested. `None` if the triangles do not bound a solid: an
-/// edge has not two triangles, a shell has only one side, or there are too many shells.
-pub fn orient(positions: &[DVec3], triangles: &[[u32; 3]]) -> Option<Oriented> {
+/// Orients triangles by adjacency, and shells by nesting. `None` if the triangles do not bound a solid: an edge has not
+/// exactly two triangles, a shell is not orientable, or there are too many shells.
+pub fn orient(positions: &[DVec3], triangles: &[[u32; 3]]) -> Option<Vec<[u32; 3]>> {
     let mut edges: BTreeMap<(u32, u32), Vec<(u32, bool)>> = BTreeMap::new();
     for (index, corners) in triangles.iter().enumerate() {
         for side in 0..3 {
@@ -101,11 +92,10 @@ pub fn orient(positions: &[DVec3], triangles: &[[u32; 3]]) -> Option<Oriented> {
     for (index, corners) in oriented.iter_mut().enumerate() {
         *corners = turn(*corners, flips[shells[index] as usize]);
     }
-    let turned = oriented.iter().zip(triangles).filter(|(now, before)| now != before).count();
-    Some(Oriented { triangles: oriented, turned })
+    Some(oriented)
 }
 
-/// The shell of each triangle, and whether it must be turned to agree with the first of its shell.
+/// The shell of each triangle, and whether to reverse it to agree with the first of its shell.
 fn propagate(neighbours: &[Vec<(u32, bool)>]) -> Option<(Vec<u32>, Vec<bool>)> {
     let mut shells = vec![u32::MAX; neighbours.len()];
     let mut flip = vec![false; neighbours.len()];
@@ -133,13 +123,13 @@ fn propagate(neighbours: &[Vec<(u32, bool)>]) -> Option<(Vec<u32>, Vec<bool>)> {
     Some((shells, flip))
 }
 
-/// The solid angle of a triangle seen from a point, signed: positive if its back is seen, as from within.
+/// The signed solid angle of a triangle seen from a point: positive if its back is visible, as from inside.
 pub fn solid_angle(from: DVec3, corners: &[DVec3; 3]) -> f64 {
     let [cosine, sine] = half_solid_angle(from, corners);
     2.0 * libm::atan2(sine, cosine)
 }
 
-/// Half of it, as a direction: cosine and sine, times something positive. Zero twice in the plane of the triangle, within.
+/// Half of the solid angle as cosine and sine, times a positive factor. Both zero on the triangle itself.
 #[inline]
 pub fn half_solid_angle(from: DVec3, corners: &[DVec3; 3]) -> [f64; 2] {
     let [a, b, c] = corners.map(|corner| corner - from);

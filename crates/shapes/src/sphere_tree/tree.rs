@@ -1,86 +1,59 @@
-//! A sphere-tree: level by level, ever more balls, ever closer to the surface.
+//! A sphere-tree as builders make it: in `f64`, level by level.
 
 use super::ball::Ball;
 
-/// The most levels below the root.
 pub const MAX_DEPTH: usize = 8;
-/// The most nodes of a tree.
 pub const MAX_NODES: usize = 1 << 20;
 
-/// A ball of a tree, and where its children are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Node {
-    /// Contains the node's part of the surface.
     pub ball: Ball,
-    /// No point of the ball is farther out of the object than this: proven.
+    /// A proven upper bound of the distance from any point of the ball to the object.
     pub error: f64,
-    /// The node above; the root is its own.
+    /// The root is its own parent.
     pub parent: u32,
-    /// The first of the children, which lie side by side.
+    /// The first of the children, which are side by side.
     pub first_child: u32,
-    /// How many; none on the lowest level, at least one above it.
+    /// None on the lowest level, at least one above it.
     pub children: u32,
 }
 
-/// Balls around a surface, in levels: the root alone, then its children, then theirs.
+/// Balls around a surface, in levels.
 ///
-/// What holds: each point of the surface is in a ball of every level, and more than that, there is a path from the root to
-/// a leaf on which every ball contains it. So whoever walks down, and leaves out what a ball excludes, misses nothing. A
-/// child's ball need not be inside its parent's. A node that could not be improved has one child, equal to itself.
+/// Invariant: for each point of the surface there is a path from the root to a leaf on which every ball contains it. So
+/// a walk down that leaves out what a ball excludes misses nothing. A child's ball need not be inside its parent's. A
+/// node that could not be improved has one child equal to itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SphereTree {
     nodes: Vec<Node>,
-    /// Where each level begins, and where the last one ends.
+    /// The first node of each level, then the number of nodes.
     starts: Vec<u32>,
-    /// The radius of the smallest ball around the surface: what errors are compared with.
+    /// The radius of the smallest ball around the surface, relative to which errors are reported.
     scale: f64,
 }
 
-/// Why nodes do not make a tree.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TreeError {
-    /// Too few or too many levels.
     #[error("the tree has {levels} levels, expected 1 to {}", MAX_DEPTH + 1)]
-    Levels {
-        /// How many there are.
-        levels: usize,
-    },
+    Levels { levels: usize },
     /// A level without nodes, a second root, or more than [`MAX_NODES`] in all.
     #[error("level {level} has {nodes} nodes")]
-    LevelSize {
-        /// Which level.
-        level: usize,
-        /// How many nodes it has.
-        nodes: usize,
-    },
-    /// A number that is not finite, or not positive where it must be.
+    LevelSize { level: usize, nodes: usize },
+    /// A number that is not finite, or not positive where required.
     #[error("node {node}: {field} is {value}, expected a finite number {expected}")]
-    Number {
-        /// Which node.
-        node: usize,
-        /// What of it.
-        field: &'static str,
-        /// What it is.
-        value: f64,
-        /// What it must be.
-        expected: &'static str,
-    },
-    /// Parents that are not in order, not of the level above, or left without a child; or a root with another parent than
-    /// zero.
+    Number { node: usize, field: &'static str, value: f64, expected: &'static str },
+    /// A parent that is out of order, not on the level above, or leaves one without a child; or a root with a parent
+    /// other than zero.
     #[error(
-        "node {node}: its parent is {parent}, expected a node of the level above, in order, none left out; 0 for the root"
+        "node {node}: its parent is {parent}, expected a node of the level above, in order, none left out; \
+         0 for the root"
     )]
-    Parent {
-        /// Which node.
-        node: usize,
-        /// What it says.
-        parent: u32,
-    },
+    Parent { node: usize, parent: u32 },
 }
 
 impl SphereTree {
-    /// The tree with these levels; each node is a ball, its error and the index of its parent within the level above,
-    /// zero for the root. Children of one parent lie side by side, in the order of the parents.
+    /// Makes a tree of levels. A node is a ball, its error, and its parent's index within the level above (0 for the
+    /// root). Siblings are side by side, in the order of their parents.
     pub fn new(levels: &[Vec<(Ball, f64, u32)>], scale: f64) -> Result<SphereTree, TreeError> {
         if levels.is_empty() || levels.len() > MAX_DEPTH + 1 {
             return Err(TreeError::Levels { levels: levels.len() });
@@ -125,22 +98,20 @@ impl SphereTree {
         Ok(SphereTree { nodes, starts, scale })
     }
 
-    /// How many levels there are below the root.
     pub fn depth(&self) -> usize {
         self.starts.len() - 2
     }
 
-    /// All nodes, level by level.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// The nodes of a level; none if the tree is not so deep.
+    /// The nodes of a level; empty if the tree is not so deep.
     pub fn level(&self, level: usize) -> &[Node] {
         self.nodes.get(self.level_range(level)).unwrap_or(&[])
     }
 
-    /// The indices of a level's nodes; none if the tree is not so deep.
+    /// The indices of a level's nodes; empty if the tree is not so deep.
     pub fn level_range(&self, level: usize) -> std::ops::Range<usize> {
         match self.starts.get(level..) {
             Some(&[start, end, ..]) => start as usize..end as usize,
@@ -148,12 +119,11 @@ impl SphereTree {
         }
     }
 
-    /// The radius of the smallest ball around the surface.
     pub fn scale(&self) -> f64 {
         self.scale
     }
 
-    /// The nodes from a node up to the root; none if there is no such node.
+    /// The nodes from a node up to the root; empty if there is no such node.
     pub fn chain(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
         let mut next = Some(node).filter(|&node| (node as usize) < self.nodes.len());
         std::iter::from_fn(move || {
@@ -167,8 +137,7 @@ impl SphereTree {
         &mut self.nodes[node as usize]
     }
 
-    /// The same tree, moved and scaled: each ball through `map`, errors multiplied by `factor`; what a ball grew beyond that
-    /// is added to its error.
+    /// The tree moved and scaled: balls through `map`, errors times `factor` plus what a ball grew beyond that.
     pub(super) fn mapped(mut self, factor: f64, map: impl Fn(Ball) -> Ball) -> SphereTree {
         for node in &mut self.nodes {
             let scaled = node.ball.radius * factor;
@@ -203,7 +172,7 @@ mod tests {
         parents.iter().map(|&parent| (Ball::new(DVec3::ZERO, 1.0), 0.0, parent)).collect()
     }
 
-    /// A parent of `u32::MAX` overflowed, and a root had any parent.
+    /// Keeps out: a parent of `u32::MAX` overflowed, and a root could have any parent.
     #[test]
     fn parents_that_are_not_there_are_refused() {
         let refused = |levels: &[&[u32]], node: usize, parent: u32| {
@@ -219,7 +188,7 @@ mod tests {
         refused(&[&[u32::MAX], &[0]], 0, u32::MAX);
     }
 
-    /// Both were an index out of bounds or an overflow.
+    /// Keeps out: both were an index out of bounds or an overflow.
     #[test]
     fn levels_and_nodes_beyond_the_tree_are_empty() {
         let tree = SphereTree::new(&[level(&[0]), level(&[0, 0]), level(&[0, 0, 1])], 1.0).unwrap();

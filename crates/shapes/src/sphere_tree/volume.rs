@@ -1,8 +1,8 @@
-//! How much of a ball is outside an object, exactly: no sampling, one formula per triangle.
+//! The exact volume of a ball outside an object, by one formula per triangle.
 //!
-//! Seen from the ball's centre, an object is made of cones over its triangles. The part of a cone within the ball is a
-//! flat part, where the triangle cuts the ball, and a round part, where the ball ends first. Both follow from the
-//! triangle's edges one by one: within the disc that the ball cuts out of the triangle's plane an edge gives a triangle,
+//! Seen from the ball's centre, an object consists of signed cones over its triangles. The part of a cone within the
+//! ball has a flat part, where the triangle cuts the ball, and a round part, where the ball ends first. Both follow
+//! from the triangle's edges: inside the disc that the ball cuts out of the triangle's plane an edge gives a triangle,
 //! outside of it an arc.
 
 use space::DVec3;
@@ -11,11 +11,11 @@ use super::ball::Ball;
 use super::object::{Inside, Object};
 use super::topology::solid_angle;
 
-/// A centre on the surface is in and out at once: it is moved by this much.
+/// A centre on the surface is moved aside by this much.
 const ASIDE: f64 = 1e-9;
 
-/// The volume of the ball outside of the object, in unit coordinates. `None` if the object is not closed and clean: then it
-/// is not made of cones. `None`, too, if the ball is none: its centre or its volume is not finite, or its radius is negative.
+/// The volume of the ball outside the object, in unit coordinates. `None` if the object is not closed and clean, or if
+/// the ball's centre or volume is not finite or its radius negative.
 pub fn outside_volume(object: &Object, ball: Ball) -> Option<f64> {
     let is_a_ball = ball.center.is_finite() && ball.radius >= 0.0 && ball.volume().is_finite();
     if object.inside() != Inside::Normals || !is_a_ball {
@@ -32,7 +32,7 @@ pub fn outside_volume(object: &Object, ball: Ball) -> Option<f64> {
     object.triangles_near(center, radius, |index, corners| {
         let normal = object.face_normal(index);
         let [a, b, c] = corners.map(|corner| corner - center);
-        // Wound so that the normal is on the side where they go around counter-clockwise.
+        // Counter-clockwise seen from the normal's side.
         let wound = if (b - a).cross(c - a).dot(normal) >= 0.0 { [a, b, c] } else { [a, c, b] };
         let (area, angle) = within_disc(&wound, normal, radius);
         inside += normal.dot(a) / 3.0 * area - cubed * angle;
@@ -40,8 +40,8 @@ pub fn outside_volume(object: &Object, ball: Ball) -> Option<f64> {
     Some((ball.volume() - inside).clamp(0.0, ball.volume()))
 }
 
-/// The area of the part of a triangle in a ball around the origin, and the solid angle that it fills there, signed: positive
-/// if its back is seen.
+/// The area of the part of a triangle in a ball around the origin, and its signed solid angle: positive if its
+/// back is visible.
 fn within_disc(corners: &[DVec3; 3], normal: DVec3, radius: f64) -> (f64, f64) {
     let height = normal.dot(corners[0]);
     let squared = radius * radius - height * height;
@@ -64,7 +64,7 @@ fn within_disc(corners: &[DVec3; 3], normal: DVec3, radius: f64) -> (f64, f64) {
     for side in 0..3 {
         let (from, to) = (corners[side] - foot, corners[(side + 1) % 3] - foot);
         let along = to - from;
-        // Where the edge's line is within the disc.
+        // The interval in which the edge's line is within the disc.
         let (length, middle) = (along.length_squared(), from.dot(along));
         let root = middle * middle - length * (from.length_squared() - squared);
         if length == 0.0 || root <= 0.0 {
@@ -96,7 +96,7 @@ mod tests {
 
     fn object(name: &str) -> Object {
         let mesh = shape(name).unwrap();
-        let vertices: Vec<DVec3> = mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect();
+        let vertices = mesh.wide_vertices();
         Object::new(&vertices, mesh.triangles()).unwrap()
     }
 
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(outside_volume(&object("soup"), Ball::new(DVec3::ZERO, 0.5)), None);
     }
 
-    /// A radius that is NaN or negative was a panic.
+    /// Keeps out: a radius that is NaN or negative was a panic.
     #[test]
     fn what_is_not_a_ball_has_no_volume() {
         let object = object("box");

@@ -1,24 +1,23 @@
-//! How often a surface winds around a point: tells in from out where the surface has holes or crosses itself.
+//! The generalized winding number, which defines inside and outside of surfaces with holes and self-intersections.
 
 use space::DVec3;
 
 use super::topology::half_solid_angle;
 
 const LEAF: usize = 8;
-/// A group of triangles farther away than this many times its radius is seen as one.
+/// A group of triangles farther away than this many times its radius is approximated.
 const FAR: f64 = 2.5;
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
     center: DVec3,
     radius: f64,
-    /// Sum of the triangles' area vectors.
     area: DVec3,
     first: u32,
     count: u32,
 }
 
-/// Triangles in groups, each with what it looks like from afar.
+/// Triangles in a hierarchy of groups, each with a far-field approximation.
 #[derive(Clone, Debug)]
 pub struct Winding {
     nodes: Vec<Node>,
@@ -26,7 +25,6 @@ pub struct Winding {
 }
 
 impl Winding {
-    /// Groups the triangles.
     pub fn new(triangles: &[[DVec3; 3]]) -> Winding {
         let mut corners = triangles.to_vec();
         let mut nodes = Vec::new();
@@ -36,11 +34,11 @@ impl Winding {
         Winding { nodes, corners }
     }
 
-    /// The winding number: one inside a closed surface that looks outward, zero outside, between them near holes.
+    /// The winding number: one inside a closed surface with outward normals, zero outside, between them near holes.
     pub fn number(&self, point: DVec3) -> f64 {
         let mut far = 0.0;
         let mut near = Turns::default();
-        // Halves of halves: a path down is shorter than this for any number of triangles.
+        // Each level halves the triangles, so the depth is below 64.
         let mut stack = [0_usize; 64];
         let mut waiting = usize::from(!self.nodes.is_empty());
         while waiting > 0 {
@@ -65,7 +63,7 @@ impl Winding {
     }
 }
 
-/// A sum of angles, kept as the direction of a product of complex numbers: one arctangent for all of them.
+/// A sum of angles as a product of complex numbers, so that one arctangent suffices.
 #[derive(Clone, Copy, Debug)]
 struct Turns {
     cosine: f64,
@@ -80,7 +78,7 @@ impl Default for Turns {
 }
 
 impl Turns {
-    /// Adds the angle of a direction of any length; one of no length has none.
+    /// Adds the angle of a direction of any length; the zero vector has none.
     #[inline]
     fn add(&mut self, [cosine, sine]: [f64; 2]) {
         let product = [self.cosine * cosine - self.sine * sine, self.cosine * sine + self.sine * cosine];
@@ -88,7 +86,7 @@ impl Turns {
         if size == 0.0 {
             return;
         }
-        // Two of one sign may go beyond a half turn.
+        // Two angles of one sign may exceed a half turn.
         if self.sine >= 0.0 && sine >= 0.0 && product[1] < 0.0 {
             self.whole += 1;
         } else if self.sine < 0.0 && sine < 0.0 && product[1] >= 0.0 {
@@ -99,7 +97,7 @@ impl Turns {
     }
 
     fn sum(&self) -> f64 {
-        // Zero has no sign here: half a turn is positive.
+        // Removes the sign of zero: half a turn is positive.
         libm::atan2(self.sine + 0.0, self.cosine) + f64::from(self.whole) * 2.0 * std::f64::consts::PI
     }
 }
@@ -148,7 +146,6 @@ mod tests {
             let mut turns = Turns::default();
             let mut sum = 0.0;
             for _ in 0..random.whole(1, 60) {
-                // Small and large ones, quarter and half turns, of all lengths.
                 let angle = match random.whole(0, 4) {
                     0 => f64::from(random.whole(0, 5)) * std::f64::consts::FRAC_PI_4,
                     1 => 1e-6 * f64::from(random.between(-1.0, 1.0)),

@@ -1,23 +1,22 @@
-//! What a response needs to know about a pair of balls that overlap.
+//! The contact of two balls that overlap, as a collision response needs it.
 
 use space::{DVec3, Vec3};
 
 use super::question::Question;
 use crate::simd::NodePair;
 
-/// Surfaces whose normals differ by no more than this count as flat: sixty degrees.
+/// The least cosine of a normal cone that counts as flat: sixty degrees.
 const FLAT: f32 = 0.5;
 
 /// A contact of two balls, in the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BallContact {
-    /// The two nodes, of the first tree and of the second.
+    /// The node of the first tree and of the second.
     pub nodes: NodePair,
-    /// Where.
     pub point: Vec3,
-    /// Unit vector, from the first shape to the second.
+    /// Unit vector from the first shape to the second.
     pub normal: Vec3,
-    /// How deep, in metres: at least, and at most.
+    /// A lower and an upper bound of the depth, in metres.
     pub depth: (f32, f32),
 }
 
@@ -26,9 +25,9 @@ pub(super) fn contact(question: &Question<'_>, pair: NodePair) -> BallContact {
     let distance = a.distance(b);
     let depth = (ra + rb - distance).max(0.0);
     let turn = question.relative.rotation;
-    let patches = question.scene.a.patch(pair.a).zip(question.scene.b.patch(pair.b));
+    let patches = question.trees.a.patch(pair.a).zip(question.trees.b.patch(pair.b));
     let between = (b - a).try_normalize();
-    // Where both surfaces are nearly flat, they know better than the balls' centres which way is out.
+    // Where both surfaces are nearly flat, their normals are better than the direction between centres.
     let flat = patches
         .filter(|(a, b)| a.cone >= FLAT && b.cone >= FLAT)
         .and_then(|(a, b)| (a.normal.as_dvec3() - turn * b.normal.as_dvec3()).try_normalize());
@@ -44,7 +43,7 @@ pub(super) fn contact(question: &Question<'_>, pair: NodePair) -> BallContact {
         }
         None => middle,
     };
-    let overhang = f64::from(question.scene.a.error(pair.a)) + f64::from(question.scene.b.error(pair.b));
+    let overhang = f64::from(question.trees.a.error(pair.a)) + f64::from(question.trees.b.error(pair.b));
     let frame = question.frame;
     let normal = frame.rotation * if question.is_swapped { -normal } else { normal };
     BallContact {

@@ -1,4 +1,4 @@
-//! A shape that deforms, and balls that follow it: the tree is built once and refitted, never rebuilt.
+//! A mesh that deforms, and a sphere-tree that is refitted to it instead of rebuilt.
 
 use std::sync::Arc;
 
@@ -6,12 +6,11 @@ use space::{DVec3, Vec3};
 
 use super::surface::{WrapError, nodes_of};
 use crate::ball_tree::{BallNode, BallTree};
-use crate::mesh::TriangleMesh;
+use crate::mesh::{TriangleMesh, corners_of};
 use crate::sphere_tree::{Built, Method, ObjectError, Regions, SphereTree, build, default_caps, refit};
 
-/// A mesh at rest, with a certified tree, ready to be deformed again and again.
-///
-/// Every form is fitted to the mesh at rest, not to the form before, so that errors do not add up over time.
+/// A mesh at rest with a certified tree. Every form is fitted to the mesh at rest, not to the form before, so errors do
+/// not add up.
 #[derive(Clone, Debug)]
 pub struct Deformable {
     mesh: TriangleMesh,
@@ -21,30 +20,28 @@ pub struct Deformable {
     balls: BallTree,
 }
 
-/// A form that the mesh has taken, wrapped.
+/// A deformed mesh with its refitted balls.
 #[derive(Clone, Debug)]
 pub struct Form {
     nodes: Vec<BallNode>,
-    /// The balls around it.
     pub balls: Arc<BallTree>,
 }
 
 impl Deformable {
-    /// The mesh at rest: a tree of so many levels.
+    /// Builds a tree of `depth` levels around the mesh at rest.
     pub fn new(mesh: TriangleMesh, method: Method, depth: usize) -> Result<Deformable, WrapError> {
-        let vertices: Vec<DVec3> = mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect();
+        let vertices = mesh.wide_vertices();
         let Built { tree, regions } = build(&vertices, mesh.triangles(), method, &default_caps(depth))?;
         let balls = BallTree::new(&nodes_of(&tree))?;
         let rest = corners(&mesh, |vertex| vertex)?;
         Ok(Deformable { mesh, rest, tree, regions, balls })
     }
 
-    /// The mesh at rest.
     pub fn mesh(&self) -> &TriangleMesh {
         &self.mesh
     }
 
-    /// The form in which each vertex is where `place` puts it: all of the moved surface is in the balls of every level.
+    /// The form in which each vertex is moved by `place`: the balls of every level cover the moved surface.
     pub fn form(&self, place: impl Fn(DVec3) -> DVec3) -> Result<Form, WrapError> {
         let after = corners(&self.mesh, place)?;
         let fitted =
@@ -54,10 +51,10 @@ impl Deformable {
         Ok(Form { nodes, balls })
     }
 
-    /// Balls that contain everything between two forms, if each vertex goes straight from one to the other.
+    /// Balls that contain the surface while each vertex moves straight from one form to the other.
     pub fn between(&self, from: &Form, to: &Form) -> Result<BallTree, WrapError> {
         let around = |(one, other): (&BallNode, &BallNode)| {
-            // A ball is convex: what contains both ends of a way contains the way.
+            // A ball is convex: if it contains both ends of a path, it contains the path.
             let center = (one.center + other.center) * 0.5;
             let radius = one.center.distance(other.center) * 0.5 * (1.0 + 1e-12) + one.radius.max(other.radius);
             BallNode { center, radius, error: one.error.max(other.error) + radius, parent: one.parent }
@@ -67,8 +64,7 @@ impl Deformable {
 }
 
 impl Form {
-    /// How much closer to something the other form may be than this one: no ball reaches farther than that beyond what it
-    /// was.
+    /// The most by which any point gets closer to the other form's balls than to this form's.
     pub fn farthest_change(&self, other: &Form) -> f64 {
         let change = |(one, other): (&BallNode, &BallNode)| {
             one.center.distance(other.center) + (one.radius - other.radius).abs()
@@ -78,13 +74,13 @@ impl Form {
 }
 
 fn corners(mesh: &TriangleMesh, place: impl Fn(DVec3) -> DVec3) -> Result<Vec<[DVec3; 3]>, ObjectError> {
-    // Vertices are rounded to `f32`, so that what is wrapped is what a viewer draws.
+    // Vertices are rounded to `f32`, so that the tree covers what a viewer draws.
     let rounded = |vertex: &Vec3| place(vertex.as_dvec3()).as_vec3().as_dvec3();
     let placed: Vec<DVec3> = mesh.vertices().iter().map(rounded).collect();
     if let Some(vertex) = placed.iter().position(|place| !place.is_finite()) {
         return Err(ObjectError::NotFinite { vertex });
     }
-    Ok(mesh.triangles().iter().map(|corners| corners.map(|corner| placed[corner as usize])).collect())
+    Ok(corners_of(&placed, mesh.triangles()))
 }
 
 #[cfg(test)]

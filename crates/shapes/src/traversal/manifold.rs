@@ -1,18 +1,17 @@
-//! Many contacts of balls, reduced to the few that a response needs.
+//! A contact manifold: many contacts of balls reduced to the few that a response needs.
 
 use space::Vec3;
 
 use super::contact::BallContact;
 
-/// Contacts with normals closer together than this are of one surface: thirty degrees.
+/// The cosine of thirty degrees: contacts with normals closer than that are of one surface.
 const SAME_SURFACE: f32 = 0.866_025_4;
-/// Of one surface at most this many are kept.
 const PER_SURFACE: usize = 4;
-/// The most that a manifold holds: contacts go over networks.
+/// The most contacts of a manifold, since they go over networks.
 pub const MANIFOLD_MAX: usize = 16;
 
-/// The contacts that tell the others: for each direction the deepest, the one farthest from it, and those that span the
-/// widest area. The order of the given ones does not matter.
+/// For each direction the deepest contact, the one farthest from it, and those that span the largest area. The order of
+/// `contacts` does not matter.
 pub fn manifold(contacts: &[BallContact]) -> Vec<BallContact> {
     let mut left: Vec<BallContact> = contacts.to_vec();
     left.sort_unstable_by(|one, other| other.depth.1.total_cmp(&one.depth.1).then(one.nodes.cmp(&other.nodes)));
@@ -25,7 +24,7 @@ pub fn manifold(contacts: &[BallContact]) -> Vec<BallContact> {
         left = others;
         let mut chosen = vec![same.remove(0)];
         while chosen.len() < PER_SURFACE && !same.is_empty() {
-            // Ties go to the deeper one, which comes first.
+            // Ties go to the deeper contact, which comes first.
             let gain = |contact: &BallContact| spread(&chosen, contact.point);
             let best = (0..same.len()).reduce(|a, b| if gain(&same[b]) > gain(&same[a]) { b } else { a }).unwrap_or(0);
             if gain(&same[best]) <= 0.0 {
@@ -39,7 +38,7 @@ pub fn manifold(contacts: &[BallContact]) -> Vec<BallContact> {
     kept
 }
 
-/// By how much a point widens what some points span: a length for the second, an area for the others.
+/// By how much a point widens the span of some contacts: a squared length for the second, an area for others.
 fn spread(chosen: &[BallContact], point: Vec3) -> f32 {
     match chosen {
         [] => f32::INFINITY,

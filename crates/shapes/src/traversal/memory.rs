@@ -1,44 +1,44 @@
-//! What is remembered from frame to frame, so that little change is little work.
+//! Temporal coherence: a pair of shapes remembers its last answer.
 //!
-//! Of two shapes that were apart, how far: until they have moved by that much, they still are. Of two that touched, in
-//! which pair of balls: where that pair still overlaps, they still do, and no walk is needed to say so. Neither can be
-//! wrong, so that no answer depends on what is remembered.
+//! If the shapes were apart, the clearance: until they have moved by that much, they still are. If they touched, the
+//! pair of balls: while that pair is reached, they still touch, and no walk is needed. Both are proofs, so no answer
+//! depends on what is remembered.
 //!
-//! The usual memory of such walks is the front, all pairs at which the last one ended, to be tested again one by one. To know
-//! whether two touch that takes longer than this (docs/narrow-phase.md has the figures), and it takes more memory.
+//! Keeping the front, all pairs at which the last walk ended, takes more time and memory (docs/narrow-phase.md).
 
 use space::DVec3;
 
 use super::question::Question;
-use super::search::{Search, Verdict};
+use super::search::{Intersection, Search};
 use crate::pose::WidePose;
 use crate::simd::NodePair;
 
-/// What was found when a pair of shapes was asked about last.
+/// The last answer for a pair of shapes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Memory {
     last: Option<Last>,
-    /// Questions that were answered from memory.
+    /// Questions answered without a walk.
     pub spared: u64,
-    /// Questions that took a walk.
+    /// Questions answered by a walk.
     pub walked: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Last {
-    /// They were at least so far apart, in this relative pose.
+    /// They were apart by at least `by` in this relative pose.
     Apart { relative: WidePose, by: f64, trees: [u64; 2] },
-    /// They touched, and this pair of ends overlapped.
+    /// This pair of leaves overlapped.
     Touching { pair: NodePair, trees: [u64; 2] },
 }
 
 impl Memory {
-    /// Whether the two may touch: what [`Search::touches`] says, with less work. It does not say when a touch is certain.
+    /// Whether the shapes may touch: the answer of [`Search::touches`] with less work,
+    /// but never [`Intersection::Certain`].
     pub fn may_touch(&mut self, question: &Question<'_>, search: &mut Search) -> bool {
-        let trees = [question.scene.a.fingerprint(), question.scene.b.fingerprint()];
+        let trees = [question.trees.a.fingerprint(), question.trees.b.fingerprint()];
         match self.last {
             Some(Last::Apart { relative, by, trees: known }) if known == trees && question.is_sensible => {
-                let reach = f64::from(question.scene.b.reach());
+                let reach = f64::from(question.trees.b.reach());
                 if moved(&relative, &question.relative, reach) < by {
                     self.spared += 1;
                     return false;
@@ -53,12 +53,12 @@ impl Memory {
             _ => {}
         }
         self.walked += 1;
-        let is_apart = search.touches(question).verdict == Verdict::Apart;
+        let is_apart = search.touches(question).intersection == Intersection::Apart;
         self.last = if !question.is_sensible {
             None
         } else if is_apart {
-            // What is tested anew is widened by the slack, and rounds by less than it.
-            let by = f64::from(search.clearance()) - 3.0 * f64::from(question.scene.slack);
+            // A new test is widened by the slack and rounds by less than it.
+            let by = f64::from(search.clearance()) - 3.0 * f64::from(question.trees.slack);
             Some(Last::Apart { relative: question.relative, by, trees })
         } else {
             search.ends().first().map(|&pair| Last::Touching { pair, trees })
@@ -67,7 +67,7 @@ impl Memory {
     }
 }
 
-/// How far any point within `reach` of the origin moved between two poses, at most.
+/// The most that a point within `reach` of the origin moved between two poses.
 fn moved(before: &WidePose, after: &WidePose, reach: f64) -> f64 {
     let turn = before.rotation.conjugate() * after.rotation;
     // A chord is shorter than its arc; 2 sin(angle / 2) is twice the length of the vector part.

@@ -1,4 +1,4 @@
-//! The walk down two trees, in rounds, with an answer after every step.
+//! The interruptible walk down two trees.
 
 use space::DVec3;
 
@@ -9,61 +9,58 @@ use super::report::Report;
 use crate::simd::{Found, NodePair, expand, expand_measured};
 use crate::sphere_tree::Object;
 
-/// Rounds of no more pairs than this look for inner balls that overlap. Early rounds are short, and it is then that
-/// bodies which are deep in each other are recognised.
+/// Rounds of at most this many pairs test inner balls: early rounds are short, and recognise shapes that are deep
+/// in each other.
 const CERTAIN_MAX: usize = 64;
-/// Where every walk begins.
 const ROOTS: NodePair = NodePair { a: 0, b: 0 };
 
-/// What is known about two shapes.
+/// What a walk has proven about two shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
-    /// Their surfaces have no point in common: proven.
+pub enum Intersection {
+    /// Their surfaces are disjoint.
     Apart,
-    /// They may touch: the contacts say where, and within which tolerance.
+    /// They may touch, where the contacts say, within [`Search::tolerance`].
     Possible,
-    /// They share an inner point: proven.
+    /// They share an inner point.
     Certain,
 }
 
-/// What a walk has found so far.
+/// The state of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// What is known.
-    pub verdict: Verdict,
-    /// Whether there is nothing left to find out from these trees.
+pub struct SearchState {
+    pub intersection: Intersection,
+    /// Whether more operations would change nothing.
     pub is_complete: bool,
-    /// Blocks of up to eight balls that were looked at, in all.
+    /// Blocks of up to eight balls that were tested.
     pub operations: u64,
 }
 
-/// Whether a shape is inside the other, without touching its surface.
+/// Whether one shape is inside the other without touching its surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Containment {
-    /// Neither is.
     Neither,
-    /// The first is inside the second.
     FirstInSecond,
-    /// The second is inside the first.
     SecondInFirst,
 }
 
-/// A walk down two trees. Keeps its memory: one of them serves many questions, one after the other.
+/// A walk down two trees. One search serves many questions and keeps its memory.
+///
+/// After [`begin`](Search::begin), methods take the same question; with other trees they may panic.
 #[derive(Clone, Debug)]
 pub struct Search {
-    /// Pairs of this round; those before `done` are replaced already.
+    /// The pairs of this round; those before `done` are replaced.
     pairs: Vec<NodePair>,
     done: usize,
     found: Found,
     is_certain: bool,
-    /// Whether this round has been looked through for inner balls.
+    /// Whether inner balls of this round have been tested.
     is_checked: bool,
     is_complete: bool,
     operations: u64,
 }
 
 impl Default for Search {
-    /// A walk that has not begun: nothing is known of the roots, hence they may touch.
+    /// A walk that has not begun: nothing is proven about the roots.
     fn default() -> Search {
         Search {
             pairs: vec![ROOTS],
@@ -78,7 +75,6 @@ impl Default for Search {
 }
 
 impl Search {
-    /// Starts with the two roots.
     pub fn begin(&mut self, question: &Question<'_>) {
         self.pairs.clear();
         self.found.next.clear();
@@ -95,11 +91,8 @@ impl Search {
         }
     }
 
-    /// Goes on for up to so many operations, with a question about the trees that it began with.
-    ///
-    /// # Panics
-    /// If the walk began with other trees and came to a node that these lack.
-    pub fn refine(&mut self, question: &Question<'_>, operations: u64) -> Answer {
+    /// Goes on for at most `operations`, with the question that it began with.
+    pub fn refine(&mut self, question: &Question<'_>, operations: u64) -> SearchState {
         let mut budget = operations;
         while !self.is_complete {
             if self.done == self.pairs.len() {
@@ -111,7 +104,7 @@ impl Search {
             }
             if !self.is_checked {
                 let pairs = &self.pairs[..];
-                if !self.is_certain && pairs.len() <= CERTAIN_MAX && !question.scene.a.inner.is_empty() {
+                if !self.is_certain && pairs.len() <= CERTAIN_MAX && !question.trees.a.inner.is_empty() {
                     let cost = pairs.len().div_ceil(8) as u64;
                     if budget < cost {
                         break;
@@ -121,29 +114,28 @@ impl Search {
                 }
                 self.is_checked = true;
             }
-            let done = expand(&question.scene, &self.pairs[self.done..], &mut budget, &mut self.found);
+            let done = expand(&question.trees, &self.pairs[self.done..], &mut budget, &mut self.found);
             self.done += done;
             if self.done < self.pairs.len() {
                 break;
             }
         }
         self.operations += operations - budget;
-        self.answer()
+        self.progress()
     }
 
-    /// All of it at once.
-    pub fn run(&mut self, question: &Question<'_>) -> Answer {
+    pub fn run(&mut self, question: &Question<'_>) -> SearchState {
         self.begin(question);
         self.refine(question, u64::MAX)
     }
 
-    /// Whether they touch, as soon as that is known: the deepest pairs first, and no farther than the first pair of ends
-    /// that overlap, or of inner balls. Complete when it says that they are apart.
-    pub fn touches(&mut self, question: &Question<'_>) -> Answer {
+    /// A yes or no with early exit: depth first, deepest pairs first, up to the first pair of leaves or of inner balls
+    /// that overlap. Complete only if the shapes are apart.
+    pub fn touches(&mut self, question: &Question<'_>) -> SearchState {
         self.begin(question);
         self.found.clearance = if self.is_complete { 0.0 } else { f32::INFINITY };
         let mut budget = u64::MAX;
-        let knows_inside = !question.scene.a.inner.is_empty() && !question.scene.b.inner.is_empty();
+        let knows_inside = !question.trees.a.inner.is_empty() && !question.trees.b.inner.is_empty();
         let mut order: Vec<(f64, NodePair)> = Vec::new();
         while let Some(pair) = self.pairs.pop() {
             if knows_inside && question.inner_overlap(pair) {
@@ -152,7 +144,7 @@ impl Search {
                 break;
             }
             let found = self.found.next.len();
-            expand_measured(&question.scene, pair, &mut budget, &mut self.found);
+            expand_measured(&question.trees, pair, &mut budget, &mut self.found);
             if !self.found.ends.is_empty() {
                 break;
             }
@@ -163,58 +155,48 @@ impl Search {
         }
         self.is_complete = self.pairs.is_empty();
         self.operations += u64::MAX - budget;
-        self.answer()
+        self.progress()
     }
 
-    /// What is known so far.
-    pub fn answer(&self) -> Answer {
-        let verdict = if self.is_certain {
-            Verdict::Certain
+    pub fn progress(&self) -> SearchState {
+        let intersection = if self.is_certain {
+            Intersection::Certain
         } else if self.frontier().next().is_none() {
-            Verdict::Apart
+            Intersection::Apart
         } else {
-            Verdict::Possible
+            Intersection::Possible
         };
-        Answer { verdict, is_complete: self.is_complete, operations: self.operations }
+        SearchState { intersection, is_complete: self.is_complete, operations: self.operations }
     }
 
-    /// The pairs that overlap and are not replaced: wherever the surfaces touch, it is in one of them.
+    /// The pairs that overlap and are not replaced: every contact of the surfaces is within one of them.
     pub fn frontier(&self) -> impl Iterator<Item = NodePair> + '_ {
         self.found.ends.iter().chain(&self.pairs[self.done..]).chain(&self.found.next).copied()
     }
 
-    /// The pairs of the frontier that are as deep as it goes.
+    /// The pairs of the frontier at which the walk ends.
     pub(super) fn ends(&self) -> &[NodePair] {
         &self.found.ends
     }
 
-    /// After [`touches`](Search::touches) said that they are apart: every ball that was found apart from another is as far
-    /// from it as this.
+    /// After [`touches`](Search::touches) reported that they are apart: a lower bound of the distance of every pair
+    /// that was ruled out.
     pub(super) fn clearance(&self) -> f32 {
         self.found.clearance
     }
 
-    /// If the shapes are not known to be apart, they are no farther apart than this.
-    ///
-    /// # Panics
-    /// If the walk began with other trees and came to a node that these lack.
+    /// An upper bound of the distance of shapes that are not proven apart.
     pub fn tolerance(&self, question: &Question<'_>) -> f32 {
         self.frontier().map(|pair| question.tolerance(pair)).fold(f32::INFINITY, f32::min)
     }
 
-    /// Where they touch, as far as that is known: one contact for each pair of the frontier.
-    ///
-    /// # Panics
-    /// If the walk began with other trees and came to a node that these lack.
+    /// One contact for each pair of the frontier.
     pub fn contacts(&self, question: &Question<'_>, contacts: &mut Vec<BallContact>) {
         contacts.clear();
         contacts.extend(self.frontier().map(|pair| contact(question, pair)));
     }
 
-    /// The contact of the two balls that are deepest in each other; ties go to the lower numbers.
-    ///
-    /// # Panics
-    /// If the walk began with other trees and came to a node that these lack.
+    /// The contact of the pair with the deepest overlap; ties go to the lower numbers.
     pub fn deepest(&self, question: &Question<'_>) -> Option<BallContact> {
         let deeper =
             |one: &(f64, NodePair), other: &(f64, NodePair)| one.0.total_cmp(&other.0).then(other.1.cmp(&one.1));
@@ -222,35 +204,32 @@ impl Search {
         Some(contact(question, deepest.1))
     }
 
-    /// What is known so far, for somebody else: the contacts are those of a manifold.
-    ///
-    /// # Panics
-    /// If the walk began with other trees and came to a node that these lack.
+    /// The state of the walk with a contact manifold, to be sent.
     pub fn report(&self, question: &Question<'_>) -> Report {
-        let Answer { verdict, is_complete, .. } = self.answer();
-        let (a, b) = (question.scene.a, question.scene.b);
+        let SearchState { intersection, is_complete, .. } = self.progress();
+        let (a, b) = (question.trees.a, question.trees.b);
         let levels = self.frontier().map(|pair| a.level(pair.a).min(b.level(pair.b)));
         let mut contacts = Vec::new();
         self.contacts(question, &mut contacts);
         Report {
-            verdict,
+            intersection,
             level: levels.min().unwrap_or_else(|| a.depth().min(b.depth())),
             is_complete,
             contacts: manifold(&contacts),
         }
     }
 
-    /// The pairs of the frontier, as the caller numbers the nodes, in ascending order.
+    /// The pairs of the frontier in the caller's order, ascending.
     pub fn touching_nodes(&self, question: &Question<'_>) -> Vec<NodePair> {
         let mut pairs: Vec<NodePair> = self.frontier().map(|pair| question.for_caller(pair)).collect();
         pairs.sort_unstable();
         pairs
     }
 
-    /// Whether one of two shapes whose surfaces are apart is inside the other. The objects are those that the caller's
-    /// first and second tree were built around; where one is missing, nothing is inside it.
+    /// Whether one of two shapes whose surfaces are apart is inside the other. `first` and `second` are the objects of
+    /// the caller's trees; nothing is inside a missing one.
     pub fn containment(&self, question: &Question<'_>, first: Option<&Object>, second: Option<&Object>) -> Containment {
-        if self.answer().verdict != Verdict::Apart || !question.is_sensible {
+        if self.progress().intersection != Intersection::Apart || !question.is_sensible {
             return Containment::Neither;
         }
         let (a, b) = if question.is_swapped { (second, first) } else { (first, second) };
@@ -262,8 +241,8 @@ impl Search {
         let relative = question.relative;
         let to_a = |point: DVec3| relative.position + relative.rotation * point;
         let to_b = |point: DVec3| relative.rotation.conjugate() * (point - relative.position);
-        let is_second_in_first = is_in(a, point(question.scene.b).map(to_a));
-        let is_first_in_second = is_in(b, point(question.scene.a).map(to_b));
+        let is_second_in_first = is_in(a, point(question.trees.b).map(to_a));
+        let is_first_in_second = is_in(b, point(question.trees.a).map(to_b));
         match (is_first_in_second, is_second_in_first, question.is_swapped) {
             (true, _, false) | (false, true, true) => Containment::FirstInSecond,
             (true, _, true) | (false, true, false) => Containment::SecondInFirst,

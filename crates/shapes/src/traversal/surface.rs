@@ -1,30 +1,27 @@
-//! A tree around a mesh, with what is known of the surface and of the inside near every node.
+//! A tree around a mesh, with the surface's normals and inner balls at every node. Inner balls are sought from this
+//! many parts of a leaf's surface, the largest ones.
 
 use space::{DVec3, Vec3};
 
 use crate::ball_tree::{BallNode, BallTree, BallTreeError, PackedPatch, Patch};
-use crate::mesh::TriangleMesh;
+use crate::mesh::{TriangleMesh, corners_of};
 use crate::sphere_tree::{
-    BuildError, Built, Inside, Method, Object, ObjectError, Piece, SphereTree, build, default_caps, nearest_of_triangle,
+    BuildError, Built, Inside, Method, Object, ObjectError, SphereTree, SurfaceSample, TrianglePart, build,
+    default_caps, inner_ball_at, nearest_of_triangle,
 };
 use space::Sphere;
 
 use crate::shape::round_down;
 
-/// How often an inner ball is made smaller, so that nothing of the surface is within it.
-const SHRINKS: usize = 24;
 /// From how many parts of a leaf's surface inner balls are looked for, the largest ones.
 const PROBES: usize = 3;
-/// What an inner ball gives away to rounding, as a share of the object's size.
+/// Room for rounding of an inner ball, as a share of the object's size.
 const INNER_ROUNDING: f64 = 1e-6;
 
-/// Why a mesh has no tree.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum WrapError {
-    /// It cannot be wrapped.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// Its tree is too large for a world.
     #[error(transparent)]
     Tree(#[from] BallTreeError),
 }
@@ -35,17 +32,15 @@ impl From<ObjectError> for WrapError {
     }
 }
 
-/// Wraps a mesh: a tree of so many levels, eight times as many balls on each.
+/// Builds a tree of `depth` levels around a mesh, each with eight times as many balls as the one above.
 pub fn wrap(mesh: &TriangleMesh, method: Method, depth: usize) -> Result<BallTree, WrapError> {
-    let vertices: Vec<DVec3> = mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect();
+    let vertices = mesh.wide_vertices();
     let built = build(&vertices, mesh.triangles(), method, &default_caps(depth))?;
     let object = Object::new(&vertices, mesh.triangles())?;
-    let corners: Vec<[DVec3; 3]> =
-        mesh.triangles().iter().map(|corners| corners.map(|corner| vertices[corner as usize])).collect();
-    wrap_around(&object, &corners, &built)
+    wrap_around(&object, &corners_of(&vertices, mesh.triangles()), &built)
 }
 
-/// The same for a tree that was built already, around this object of these triangles.
+/// Makes a [`BallTree`] of a built tree around this object with these triangles.
 pub fn wrap_around(object: &Object, corners: &[[DVec3; 3]], built: &Built) -> Result<BallTree, WrapError> {
     let mut tree = BallTree::new(&nodes_of(&built.tree))?;
     let leaves = built.tree.level_range(built.tree.depth());
@@ -56,7 +51,7 @@ pub fn wrap_around(object: &Object, corners: &[[DVec3; 3]], built: &Built) -> Re
             let pieces = built.regions.leaves.get(source - leaves.start).map_or(&[][..], Vec::as_slice);
             summaries[node as usize].inner = inner_ball(object, corners, pieces);
             let mut above = node;
-            // Every node on the way up has its own centre, to which another point may be nearest.
+            // Each node above has its own centre, to which another point may be nearest.
             loop {
                 for piece in pieces {
                     summaries[above as usize].add(object, corners, piece);
@@ -73,7 +68,7 @@ pub fn wrap_around(object: &Object, corners: &[[DVec3; 3]], built: &Built) -> Re
             *parent = inner;
         }
     }
-    // A second look, now that the mean normals are known.
+    // A second pass, as the cones need the mean normals.
     for node in 0..tree.len() as u32 {
         let source = tree.source(node) as usize;
         if !leaves.contains(&source) {
@@ -101,7 +96,7 @@ pub fn wrap_around(object: &Object, corners: &[[DVec3; 3]], built: &Built) -> Re
     Ok(tree)
 }
 
-/// The nodes of a tree as a [`BallTree`] is made from.
+/// The nodes from which a [`BallTree`] is made.
 pub(crate) fn nodes_of(tree: &SphereTree) -> Vec<BallNode> {
     let node = |node: &crate::sphere_tree::Node| BallNode {
         center: node.ball.center,
@@ -112,10 +107,9 @@ pub(crate) fn nodes_of(tree: &SphereTree) -> Vec<BallNode> {
     tree.nodes().iter().map(node).collect()
 }
 
-/// What is gathered about a node's part of the surface.
+/// What is gathered about a node's part of the surface. `normal` is a sum weighted by area.
 struct Summary {
     center: DVec3,
-    /// The sum of normals, by area.
     normal: DVec3,
     cone: f64,
     point: DVec3,
@@ -130,7 +124,7 @@ impl Summary {
         Summary { center, normal: DVec3::ZERO, cone: 1.0, point: center, squared: f64::INFINITY, inner }
     }
 
-    fn add(&mut self, object: &Object, corners: &[[DVec3; 3]], piece: &Piece) {
+    fn add(&mut self, object: &Object, corners: &[[DVec3; 3]], piece: &TrianglePart) {
         let Some(triangle) = corners.get(piece.triangle as usize) else { return };
         let part = piece.positions(triangle);
         let area = (part[1] - part[0]).cross(part[2] - part[0]).length() * 0.5;
@@ -149,7 +143,7 @@ impl Summary {
     }
 }
 
-fn normal_of(object: &Object, corners: &[[DVec3; 3]], piece: &Piece) -> DVec3 {
+fn normal_of(object: &Object, corners: &[[DVec3; 3]], piece: &TrianglePart) -> DVec3 {
     let known = object.face_normal(piece.triangle as usize);
     if known != DVec3::ZERO {
         return known;
@@ -159,53 +153,31 @@ fn normal_of(object: &Object, corners: &[[DVec3; 3]], piece: &Piece) -> DVec3 {
 }
 
 /// The largest ball found that is inside the object and touches one of these parts; of radius zero if there is none.
-fn inner_ball(object: &Object, corners: &[[DVec3; 3]], pieces: &[Piece]) -> Sphere {
+fn inner_ball(object: &Object, corners: &[[DVec3; 3]], pieces: &[TrianglePart]) -> Sphere {
     let none = Sphere::new(Vec3::ZERO, 0.0);
     if object.inside() == Inside::Nothing {
         return none;
     }
-    let mut probes: Vec<(f64, DVec3, DVec3)> = pieces
+    let mut probes: Vec<(f64, SurfaceSample)> = pieces
         .iter()
         .filter_map(|piece| {
             let [a, b, c] = piece.positions(corners.get(piece.triangle as usize)?);
             let area = (b - a).cross(c - a).length();
-            Some((area, (a + b + c) / 3.0, normal_of(object, corners, piece)))
+            let center = object.to_unit((a + b + c) / 3.0);
+            Some((area, SurfaceSample { center, normal: normal_of(object, corners, piece) }))
         })
         .collect();
     probes.sort_by(|one, other| other.0.total_cmp(&one.0));
     let mut best = none;
-    for &(_, point, normal) in probes.iter().take(PROBES) {
-        let (center, depth) = shrink(object, object.to_unit(point), -normal);
-        let bounds = object.bounds();
-        let place = bounds.center + center * bounds.radius;
+    let bounds = object.bounds();
+    for (_, sample) in probes.iter().take(PROBES) {
+        let Some(ball) = inner_ball_at(object, sample) else { continue };
+        let place = bounds.center + ball.center * bounds.radius;
         let lost = place.as_vec3().as_dvec3().distance(place) + INNER_ROUNDING * bounds.radius;
-        let radius = round_down(depth * bounds.radius - lost);
+        let radius = round_down(ball.radius * bounds.radius - lost);
         if radius > best.radius {
             best = Sphere::new(place.as_vec3(), radius);
         }
     }
     best
-}
-
-/// From a point of the surface inward: a ball that is too large, made smaller until nothing of the surface is within it.
-/// Its centre and how deep that is inside, in unit coordinates; negative if it is not.
-fn shrink(object: &Object, point: DVec3, inward: DVec3) -> (DVec3, f64) {
-    let mut radius = 1.0;
-    let mut hint = None;
-    for _ in 0..SHRINKS {
-        let nearest = object.nearest(point + inward * radius, hint);
-        hint = Some(nearest.triangle);
-        let offset = nearest.point - point;
-        let ahead = inward.dot(offset);
-        if nearest.squared.sqrt() >= radius * (1.0 - 1e-6) || ahead <= 1e-12 {
-            break;
-        }
-        let touching = offset.length_squared() / (2.0 * ahead);
-        if touching >= radius {
-            break;
-        }
-        radius = touching;
-    }
-    let center = point + inward * radius;
-    (center, object.depth(center, hint).0)
 }

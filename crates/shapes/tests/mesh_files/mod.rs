@@ -1,4 +1,4 @@
-//! Writers of the formats that are read, as plain as can be: for files that are right, to be broken afterwards.
+//! Plain writers of the mesh formats, for valid files that tests damage.
 
 use std::fmt::Write;
 
@@ -26,13 +26,13 @@ pub fn tri(mesh: &TriangleMesh) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// The bytes behind the accessors: positions, then indices of four bytes.
+/// The buffer behind the accessors: positions, then indices of four bytes.
 pub fn buffer(mesh: &TriangleMesh) -> Vec<u8> {
     let positions = mesh.vertices().iter().flat_map(|vertex| vertex.to_array()).flat_map(f32::to_le_bytes);
     positions.chain(mesh.triangles().iter().flatten().flat_map(|index| index.to_le_bytes())).collect()
 }
 
-/// The JSON of a scene of one node, with the buffer where `uri` says; in the binary chunk if it says nothing.
+/// A scene of one node, with the buffer at `uri` or in the binary chunk.
 pub fn json(mesh: &TriangleMesh, node: &str, uri: Option<&str>) -> String {
     let (points, corners) = (mesh.vertices().len(), mesh.triangles().len() * 3);
     let (split, end) = (points * 12, points * 12 + corners * 4);
@@ -57,13 +57,11 @@ pub fn json(mesh: &TriangleMesh, node: &str, uri: Option<&str>) -> String {
     )
 }
 
-/// A text file with its buffer in a data URI.
 pub fn gltf(mesh: &TriangleMesh) -> Vec<u8> {
     let uri = format!("data:application/octet-stream;base64,{}", base64(&buffer(mesh)));
     json(mesh, "", Some(&uri)).into_bytes()
 }
 
-/// A binary file.
 pub fn glb(mesh: &TriangleMesh, node: &str) -> Vec<u8> {
     let mut json = json(mesh, node, None).into_bytes();
     json.resize(json.len().next_multiple_of(4), b' ');

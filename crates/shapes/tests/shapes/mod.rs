@@ -1,17 +1,16 @@
-//! Random shapes, poses and motions for the tests of the narrow phase, and the plainest possible knowledge about them.
-//!
-//! Everything depends on the seed alone.
+//! Random shapes, poses and motions for the tests of the narrow phase, and slow reference queries. Everything depends
+//! on the seed alone.
 
-#![allow(dead_code)] // Not every test asks for everything.
+#![allow(dead_code)] // Not every test uses everything.
 
 use kinesphere_shapes::mesh::{TriangleMesh, generated};
-use kinesphere_shapes::{Balls, Motion, Pose, Shape};
+use kinesphere_shapes::{Balls, Pose, RigidMotion, Shape};
 use space::workload::Random;
 use space::{DQuat, DVec3, Quat, Vec3};
 
-/// Kinds of shape, by number: sphere, box, capsule, hull, and mesh last.
+/// The kinds of shapes: sphere, box, capsule, hull, and mesh last.
 pub const KINDS: u32 = 5;
-/// The convex ones among them.
+/// The convex kinds.
 pub const CONVEX: u32 = 4;
 
 /// A shape of about one metre; one in eight is thin, long or small.
@@ -35,7 +34,7 @@ pub fn shape(random: &mut Random, kind: u32) -> Shape {
     .unwrap()
 }
 
-/// A small mesh: a box, ball, ring or cup, or a few triangles thrown together.
+/// A small mesh: a box, sphere, torus or cup, or random triangles.
 pub fn mesh(random: &mut Random) -> TriangleMesh {
     match random.whole(0, 5) {
         0 => generated::cuboid(Vec3::new(0.3, 0.8, 0.5)),
@@ -51,7 +50,7 @@ pub fn mesh(random: &mut Random) -> TriangleMesh {
     .unwrap()
 }
 
-/// Any turn; one in four is by right angles, where faces and edges are parallel.
+/// A random rotation; one in four by right angles, where faces and edges are parallel.
 pub fn rotation(random: &mut Random) -> Quat {
     if random.whole(0, 4) == 0 {
         let quarter = |random: &mut Random| std::f32::consts::FRAC_PI_2 * random.whole(0, 4) as f32;
@@ -61,13 +60,12 @@ pub fn rotation(random: &mut Random) -> Quat {
     Quat::from_axis_angle(random.direction(), random.between(0.0, std::f32::consts::PI))
 }
 
-/// Somewhere within `far` of the origin.
 pub fn pose(random: &mut Random, far: f32) -> Pose {
     Pose::new(random.in_ball() * far, rotation(random))
 }
 
-/// A way between two poses; one in three does not turn, one in six does not move.
-pub fn motion(random: &mut Random, far: f32) -> Motion {
+/// A motion between two poses; one in three does not turn, one in six does not move.
+pub fn motion(random: &mut Random, far: f32) -> RigidMotion {
     let from = pose(random, far);
     let mut to = pose(random, far);
     match random.whole(0, 6) {
@@ -75,7 +73,7 @@ pub fn motion(random: &mut Random, far: f32) -> Motion {
         2 => to.position = from.position,
         _ => {}
     }
-    Motion::new(from, to)
+    RigidMotion::new(from, to)
 }
 
 /// The farthest point of a convex shape along `direction`, in the world.
@@ -109,8 +107,7 @@ fn balls_of(balls: &Balls) -> impl Iterator<Item = (DVec3, f64)> {
     })
 }
 
-/// How far outside of the shape a point of the world is; zero inside. For a mesh, the distance from its surface, by
-/// trying many points of each triangle.
+/// The distance of a point from a shape; zero inside. For a mesh, the distance from its surface.
 pub fn outside(shape: &Shape, pose: &Pose, point: DVec3) -> f64 {
     let local = wide(pose).conjugate() * (point - pose.position.as_dvec3());
     match shape {
@@ -141,9 +138,8 @@ pub fn outside(shape: &Shape, pose: &Pose, point: DVec3) -> f64 {
     .max(0.0)
 }
 
-/// Distance from a triangle, by halving it towards the point.
+/// The distance from a triangle, by a search over convex combinations of its corners.
 fn from_triangle(point: DVec3, corners: [DVec3; 3]) -> f64 {
-    // Projected onto the plane of the triangle, then clamped by a search over convex combinations.
     let mut weights = DVec3::splat(1.0 / 3.0);
     let at =
         |weights: DVec3, corners: &[DVec3; 3]| corners[0] * weights.x + corners[1] * weights.y + corners[2] * weights.z;

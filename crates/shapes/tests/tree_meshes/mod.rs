@@ -1,10 +1,13 @@
-//! Meshes that trees are tried on: all shapes that are shipped, random ones, and broken ones.
+//! Meshes for tests of trees: the shipped shapes, and broken ones.
+
+#![allow(dead_code)] // Not every test uses everything.
 
 use kinesphere_shapes::mesh::catalog::{NAMES, shape};
+use kinesphere_shapes::mesh::corners_of;
 use space::DVec3;
 use space::workload::Random;
 
-/// A mesh with a name that repeats it.
+/// A mesh with a name that identifies it.
 pub struct Case {
     pub name: String,
     pub vertices: Vec<DVec3>,
@@ -12,32 +15,21 @@ pub struct Case {
 }
 
 impl Case {
-    /// The corners of each triangle.
-    #[allow(dead_code)]
     pub fn corners(&self) -> Vec<[DVec3; 3]> {
-        self.triangles.iter().map(|corners| corners.map(|corner| self.vertices[corner as usize])).collect()
+        corners_of(&self.vertices, &self.triangles)
     }
 }
 
-/// Every shape that is shipped.
-#[allow(dead_code)]
 pub fn shipped() -> Vec<Case> {
     NAMES.into_iter().map(shipped_one).collect()
 }
 
-/// One of them.
-#[allow(dead_code)]
 pub fn shipped_one(name: &str) -> Case {
     let mesh = shape(name).unwrap_or_else(|| panic!("{name} is not shipped"));
-    Case {
-        name: name.to_owned(),
-        vertices: mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect(),
-        triangles: mesh.triangles().to_vec(),
-    }
+    Case { name: name.to_owned(), vertices: mesh.wide_vertices(), triangles: mesh.triangles().to_vec() }
 }
 
-/// A mesh that depends on the seed: a soup, a torn or turned shape, needles, points, something huge or far away.
-#[allow(dead_code)]
+/// A broken mesh that depends on the seed: torn, inconsistent, degenerate, huge, needles, points.
 pub fn broken(seed: u64) -> Case {
     let mut random = Random::new(seed);
     let kind = seed % 8;

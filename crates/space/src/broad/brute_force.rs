@@ -25,8 +25,4 @@ impl BroadPhase for BruteForce {
         let n = spheres.len() as u64;
         Work { sphere_tests: n * n.saturating_sub(1) / 2, ..Work::default() }
     }
-
-    fn bytes(&self) -> usize {
-        0
-    }
 }

@@ -1,4 +1,4 @@
-//! Broad phases: one question, one file per method that answers it.
+//! Broad phases: the pairs of bounding spheres that overlap, by one file per method.
 //!
 //! [`BruteForce`] is the definition: every other method is tested against it, tick after tick.
 
@@ -26,15 +26,12 @@ use crate::{Edition, Pair, Spheres};
 /// The work comes in two steps, so that the lab can measure them apart: first `update`, then `find`.
 /// [`pairs`](BroadPhase::pairs) does both.
 pub trait BroadPhase: Send {
-    /// Takes in the new positions, before `find`. Once per tick will do; nothing is lost by more, or by no `find` after it.
+    /// Takes in the new positions. Call it once per tick, before `find`; further calls, and calls without a `find`, do
+    /// no harm.
     fn update(&mut self, spheres: &Spheres) -> Work;
 
-    /// Replaces the contents of `pairs` by the pairs of `spheres` that overlap. If these are not as they were at the last `update`,
-    /// they are taken in first.
+    /// Replaces `pairs` by the pairs of spheres that overlap. Calls `update` first if the spheres have changed since.
     fn find(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work;
-
-    /// Heap memory held, in bytes, without what the caller owns.
-    fn bytes(&self) -> usize;
 
     /// A whole tick: from new positions to the complete list of pairs.
     fn pairs(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
@@ -42,13 +39,12 @@ pub trait BroadPhase: Send {
     }
 }
 
-/// What a method did, counted rather than timed: the same on every machine.
+/// The operations of a method, counted rather than timed: the numbers are the same on every machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// Tests of a sphere, or of its path, against another; and of boxes where a sweep starts afresh. What swaps compare is not counted
-    /// here.
+    /// Tests of a sphere, its path or its box against another. Comparisons within swaps are not included.
     pub sphere_tests: u64,
-    /// Cells, tiles or leaves that were looked into, or that somebody entered or left.
+    /// Cells, tiles or leaves that were searched, or that an object entered or left.
     pub cells: u64,
     /// Nodes of a tree that were made or visited.
     pub nodes: u64,
@@ -74,7 +70,7 @@ impl std::ops::AddAssign for Work {
     }
 }
 
-/// Lets a method take these spheres in, unless it has `seen` them as they are.
+/// Updates a method, unless the spheres are as it has `seen` them.
 fn take_in_if_new(method: &mut impl BroadPhase, seen: Option<Edition>, spheres: &Spheres) -> Work {
     if seen == Some(spheres.edition()) { Work::default() } else { method.update(spheres) }
 }

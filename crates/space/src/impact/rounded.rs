@@ -2,7 +2,7 @@
 //!
 //! A sphere is a point with a radius, an upright capsule a vertical line with a radius, an axis-aligned box a box
 //! without one. Two of them touch when the point between their centres touches the sum of both: a box of summed half
-//! extents, rounded by summed radii. So one question answers all nine pairs, as long as nobody rotates.
+//! extents, rounded by summed radii. So one function answers all nine pairs of shapes, as long as none rotates.
 
 use crate::DVec3;
 
@@ -16,8 +16,8 @@ pub fn separation(d: DVec3, half: DVec3, r: f64) -> (f64, DVec3) {
 /// The first moment of `0..=until` at which a point, `d + v t`, touches the box of half extents `half` around the
 /// origin, rounded by `r`, while it approaches.
 ///
-/// A point that is inside and goes deeper is in contact now; one that leaves is not, or nobody who was blocked could
-/// ever leave.
+/// A point that is inside and goes deeper is in contact now; one that leaves is not: otherwise a blocked object could
+/// never leave.
 pub fn contact(d: DVec3, v: DVec3, half: DVec3, r: f64, until: f64) -> Option<Touch> {
     if half.x == 0.0 && half.z == 0.0 {
         return upright(d, v, half.y, r, until);
@@ -104,7 +104,8 @@ fn slab_entry(d: DVec3, v: DVec3, half: DVec3) -> Option<(f64, usize)> {
     Some((enter, axis))
 }
 
-/// The first contact with one edge, a line along an axis through `corner`, rounded by `r` along its sides and at both ends.
+/// The first contact with one edge, a line along an axis through `corner`, rounded by `r` along its sides and at both
+/// ends.
 #[inline]
 fn edge(d: DVec3, v: DVec3, corner: DVec3, along: usize, half_length: f64, r: f64, until: f64) -> Option<Touch> {
     let (one, other) = ((along + 1) % 3, (along + 2) % 3);

@@ -1,9 +1,9 @@
-//! Which pairs of spheres do not overlap, of many that are looked at in no order.
+//! The pairs of a list whose spheres do not overlap.
 
 use crate::{Pair, Sphere, Vec3};
 
-/// Calls `found` with each of the pairs whose spheres do not overlap, in order. A sphere is one piece of memory: its centre,
-/// and its radius.
+/// Calls `found` with each of the pairs whose spheres do not overlap, in order. A sphere is stored as one piece: its
+/// centre and its radius.
 ///
 /// # Panics
 /// If there is no sphere for a pair.
@@ -63,7 +63,7 @@ fn apart_wide(spheres: &[[f32; 4]], pairs: &[Pair; 8]) -> u32 {
     let reach = _mm256_shuffle_ps::<0b11_10_11_10>(high_01, high_23);
     let square = |number| _mm256_mul_ps(number, number);
     let distance2 = _mm256_add_ps(_mm256_add_ps(square(x), square(y)), square(z));
-    // Not less than: so is NaN, which overlaps nobody.
+    // "Not less than" is true for NaN, which overlaps nothing.
     _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_NLT_UQ>(distance2, square(reach))) as u32
 }
 

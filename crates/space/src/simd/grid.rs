@@ -10,9 +10,7 @@ use std::arch::x86_64::*;
 /// How a box is cut into cells, which are numbered along x, then y, then z.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cut {
-    /// The low corner.
     pub low: [f32; 3],
-    /// Cells per metre, along each axis.
     pub per_metre: [f32; 3],
     /// The last cell along each axis: what is farther out is in it, too.
     pub last: [f32; 3],
@@ -138,15 +136,11 @@ fn bounds_wide(eights: &[[f32; 8]]) -> ([f32; 8], [f32; 8]) {
 pub struct Cells<'a> {
     /// The rows, and eight more.
     pub columns: Columns<'a>,
-    /// The cell of each row.
     pub cell: &'a [u32],
-    /// The first row of each cell.
     pub starts: &'a [u32],
     /// From a cell to its neighbour along y, and along z.
     pub strip: u32,
-    /// See above.
     pub slab: u32,
-    /// Where cells are along y.
     pub y: Strips,
 }
 
@@ -172,7 +166,7 @@ impl Strips {
 }
 
 impl Cells<'_> {
-    /// The three cells along x around one that is so many cells ahead.
+    /// The three cells along x around the cell `ahead` cells further on.
     #[inline]
     fn around(&self, cell: u32, ahead: u32) -> (usize, usize) {
         let middle = (cell + ahead) as usize;
@@ -220,9 +214,9 @@ pub fn overlaps_in_cells_plain(cells: Cells<'_>, count: usize, mut hit: impl FnM
     tests
 }
 
-/// A branch that cannot be foreseen costs more than a test. So everybody's own run and the one in the next slab are
-/// tested without asking for their lengths, the first eight of each; who overlaps somebody, and who has more to test, is
-/// only noted, and looked at later, some rows at a time.
+/// A mispredicted branch costs more than a test. So for each row the first eight of its own run and of the one in the
+/// next slab are tested whatever their lengths; rows with an overlap or with more to test are only noted, and handled
+/// later in batches.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn overlaps_in_cells_wide(cells: Cells<'_>, count: usize, mut hit: impl FnMut(usize, usize)) -> u64 {

@@ -1,21 +1,19 @@
-//! Which of many pairs name somebody of a few: four pairs are passed at a time, most of them unseen.
+//! The pairs of a long list that name one of a few rows, four pairs at a time.
 
 use crate::Pair;
 
-/// Some rows, known by their last eight bits: who is not here by those is none of them.
+/// A set of rows by their last eight bits: a row whose bits are not in it is not in the set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Few {
     words: [u32; 8],
 }
 
 impl Few {
-    /// Whether there is nobody.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.words == [0; 8]
     }
 
-    /// Adds a row.
     #[inline]
     pub fn insert(&mut self, row: u32) {
         self.words[row as usize / 32 % 8] |= 1 << (row % 32);

@@ -7,15 +7,11 @@
 pub struct Lines {
     /// Where they are at the reference tick.
     pub x: [f32; 8],
-    /// Second coordinate.
     pub y: [f32; 8],
-    /// Third coordinate.
     pub z: [f32; 8],
     /// Movement per tick.
     pub vx: [f32; 8],
-    /// Second coordinate.
     pub vy: [f32; 8],
-    /// Third coordinate.
     pub vz: [f32; 8],
     /// Square of the distance that an object may be off.
     pub slack2: [f32; 8],
@@ -24,11 +20,8 @@ pub struct Lines {
 /// Where the objects of one or more blocks of eight are now.
 #[derive(Clone, Copy, Debug)]
 pub struct Places<'a> {
-    /// First coordinate, and so on.
     pub x: &'a [[f32; 8]],
-    /// Second coordinate.
     pub y: &'a [[f32; 8]],
-    /// Third coordinate.
     pub z: &'a [[f32; 8]],
 }
 

@@ -9,13 +9,9 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(32))]
 pub struct Row {
-    /// Where it is at some moment.
     pub place: [f32; 3],
-    /// How wide it is.
     pub radius: f32,
-    /// How it moves per tick.
     pub velocity: [f32; 3],
-    /// Who it is.
     pub id: u32,
 }
 
@@ -37,16 +33,11 @@ pub struct Gathered {
     len: usize,
 }
 
-/// One of the gathered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mover {
-    /// Who it is.
     pub id: u32,
-    /// Where it is now.
     pub place: [f32; 3],
-    /// How it moves per tick.
     pub velocity: [f32; 3],
-    /// How wide it is.
     pub radius: f32,
     /// For how many ticks that holds.
     pub ticks: f32,
@@ -59,25 +50,11 @@ impl Gathered {
         self.len = 0;
     }
 
-    /// Makes room for so many.
-    pub fn reserve(&mut self, rows: usize) {
-        if self.id.len() < rows {
-            self.widen(rows);
-        }
-    }
-
-    /// For how many there is room.
-    pub fn room(&self) -> usize {
-        self.id.len()
-    }
-
-    /// How many were gathered.
     #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// The one at `index`.
     #[inline]
     pub fn get(&self, index: usize) -> Mover {
         Mover {
@@ -122,8 +99,8 @@ impl Gathered {
         self.add_plain(stored, rows, first, shift, ticks);
     }
 
-    /// The indices from `from` on whose sphere comes closer to the mover than the sum of the radii at some time from now
-    /// until the first of the two is no longer to be believed. They are written to `hits`, which grows as need be.
+    /// The indices from `from` on whose sphere comes closer to the mover than the sum of the radii at some time from
+    /// now until the first of the two is no longer to be believed. They are written to `hits`, which grows as need be.
     ///
     /// The arithmetic is rough to about a millionth of the distances involved; radii carry a margin for that.
     #[inline]
@@ -140,11 +117,6 @@ impl Gathered {
         }
         let count = self.meets_plain(mover, from, hits);
         &hits[..count]
-    }
-
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        9 * 4 * self.id.capacity()
     }
 
     fn widen(&mut self, rows: usize) {

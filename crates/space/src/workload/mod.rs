@@ -32,7 +32,7 @@ pub enum Motion {
     Jitter,
     /// A new random place every tick: nothing to remember.
     Teleport,
-    /// Crowds of 100, drifting, everybody milling about in theirs: some 30 neighbours in the middle of one, 20 on average.
+    /// Drifting crowds of 100, within which each object moves: 30 neighbours in the middle of a crowd, 20 on average.
     Crowds,
     /// All on one line, moving along it.
     Line,
@@ -57,7 +57,7 @@ impl Motion {
         Motion::ALL.iter().find(|(motion, _)| *motion == self).expect("every motion has a name").1
     }
 
-    /// All names, as one reads them out.
+    /// All names, separated by commas.
     pub fn known() -> String {
         Motion::ALL.map(|(_, name)| name).join(", ")
     }
@@ -74,9 +74,7 @@ impl FromStr for Motion {
 /// What to make. Every number that shapes a world is here.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// How the objects look and move.
     pub motion: Motion,
-    /// How many there are.
     pub objects: usize,
     /// The spheres' volumes, as a percentage of the cube's.
     pub coverage_percent: f32,
@@ -98,7 +96,7 @@ pub struct Settings {
     pub turn_rate: f32,
     /// Objects per crowd, for [`Motion::Crowds`].
     pub crowd_size: usize,
-    /// How many others somebody in the middle of a crowd overlaps, for [`Motion::Crowds`]: towards its edge they are fewer.
+    /// The number of neighbours in the middle of a crowd, for [`Motion::Crowds`]; towards its edge there are fewer.
     pub crowd_neighbours: f32,
 }
 
@@ -122,22 +120,12 @@ impl Default for Settings {
     }
 }
 
-/// Why a workload cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum WorkloadError {
-    /// A name that no motion has.
     #[error("no workload is called `{0}`; there are {known}", known = Motion::known())]
     UnknownMotion(String),
-    /// A number that makes no world.
     #[error("`{field}` is {value}, expected {expected}")]
-    OutOfRange {
-        /// Which setting.
-        field: &'static str,
-        /// What was given.
-        value: f32,
-        /// What makes sense.
-        expected: &'static str,
-    },
+    OutOfRange { field: &'static str, value: f32, expected: &'static str },
     /// An object that no world can hold, or too many of them.
     #[error(transparent)]
     Spheres(#[from] SpheresError),
@@ -183,7 +171,6 @@ struct Crowd {
 }
 
 impl Workload {
-    /// Makes the world at its first tick.
     pub fn new(settings: Settings) -> Result<Workload, WorkloadError> {
         check(&settings)?;
         let mut random = Random::new(settings.seed);
@@ -216,12 +203,10 @@ impl Workload {
         Ok(workload)
     }
 
-    /// The objects as they are now.
     pub fn spheres(&self) -> &Spheres {
         &self.spheres
     }
 
-    /// The settings it was made from.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -231,7 +216,7 @@ impl Workload {
         self.side
     }
 
-    /// Ends the tick and moves everybody into the next one.
+    /// Ends the tick and moves all objects into the next one.
     pub fn step(&mut self) {
         self.spheres.end_tick();
         let tick = self.spheres.tick().number() as u32;
@@ -320,7 +305,7 @@ impl Workload {
                 let (center, radius) = (crowd.center, self.crowd_radius());
                 let velocity = &mut self.velocities[index];
                 let next = place + crowd.velocity + *velocity;
-                // Who reaches the crowd's edge turns back towards its middle.
+                // At the crowd's edge an object turns back towards the middle.
                 let outward = next - center;
                 if outward.length_squared() > radius * radius && velocity.dot(outward) > 0.0 {
                     *velocity = -*velocity;
@@ -347,7 +332,7 @@ impl Workload {
     }
 
     fn crowd_radius(&self) -> f32 {
-        // As many others as there are within two radii of somebody in the middle.
+        // Two radii hold `crowd_neighbours` others.
         2.0 * (self.settings.crowd_size as f32 / self.settings.crowd_neighbours).cbrt()
     }
 
@@ -474,7 +459,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is asked for is made, and moves on within its cube, or is refused.
+        /// Every setting makes a workload that moves within its cube, or is refused.
         #[test]
         fn no_setting_breaks_a_workload(
             (motion, objects, seed) in (0..Motion::ALL.len(), 0usize..40, any::<u64>()),

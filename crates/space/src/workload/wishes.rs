@@ -1,13 +1,12 @@
 //! Where seekers want to be, without a memory: a function of the seed, the seeker and the tick.
 //!
-//! As in [`Motion::Seekers`](super::Motion::Seekers), everybody heads for one of few targets, targets change their place
-//! now and then, and seekers their target. A world that is restored from a snapshot knows everybody's wish at once.
+//! As in [`Motion::Seekers`](super::Motion::Seekers), each seeker heads for one of a few targets; targets change
+//! their place now and then, and seekers their target. A world restored from a snapshot needs no history of wishes.
 
 use crate::Vec3;
 
 use super::Random;
 
-/// The wishes of a crowd.
 #[derive(Clone, Debug)]
 pub struct Wishes {
     seed: u64,
@@ -24,11 +23,8 @@ const TARGET_TICKS: u64 = 900;
 const SEEKER_TICKS: u64 = 400;
 
 impl Wishes {
-    /// Wishes for so many seekers, about fifty per target, to be somewhere between two corners. Takes some 25 bytes for
-    /// each seeker, at once.
-    ///
-    /// # Panics
-    /// If there cannot be a vector of so many; where there is only no memory for it, the program ends, as with any vector.
+    /// Wishes for `seekers` seekers, about fifty per target, to be somewhere between two corners. Takes about 25 bytes
+    /// per seeker.
     pub fn new(seed: u64, seekers: usize, low: Vec3, high: Vec3) -> Wishes {
         let targets = seekers.div_ceil(50).max(1);
         Wishes { seed, low, high, targets: vec![(u64::MAX, low); targets], seekers: vec![(0, 0, 0); seekers] }

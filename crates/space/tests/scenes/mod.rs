@@ -2,8 +2,8 @@
 //!
 //! A scene depends on its seed and on nothing else, so that a failure's name, seed and tick repeat it.
 
-use space::workload::Random;
-use space::{Slot, Sphere, Spheres, Vec3};
+use kinesphere_space::workload::Random;
+use kinesphere_space::{Slot, Sphere, Spheres, Vec3};
 
 /// A way to fill a world and to move it.
 #[derive(Clone, Copy)]
@@ -12,7 +12,7 @@ pub struct Scene {
     pub name: &'static str,
     start: fn(&mut World),
     step: fn(&mut World),
-    /// In at least so many ticks of a hundred, motion is so smooth that courses should be followed.
+    /// In at least this percentage of the ticks, motion is smooth enough for flight plans.
     #[allow(dead_code)] // Not every test asks.
     pub followed_percent: usize,
 }
@@ -20,7 +20,6 @@ pub struct Scene {
 /// A scene as it is played.
 #[derive(Clone)]
 pub struct World {
-    /// The objects.
     pub spheres: Spheres,
     random: Random,
     /// How each row moves per tick.
@@ -296,7 +295,7 @@ impl Scene {
         world
     }
 
-    /// Moves everybody; ending the tick is left to the caller.
+    /// Moves all objects; ending the tick is left to the caller.
     pub fn step(&self, world: &mut World) {
         world.tick += 1;
         (self.step)(world);

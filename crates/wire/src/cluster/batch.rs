@@ -1,4 +1,5 @@
-//! A node's datagram to a neighbour in every tick: positions of its objects, requests for space, and replies to requests.
+//! A node's datagram to a neighbour in every tick: positions of its objects, requests for space, and replies to
+//! requests.
 
 use serde::Serialize;
 use space::bytes::{Malformed, Reader, Writer};

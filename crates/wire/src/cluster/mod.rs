@@ -68,8 +68,8 @@ pub enum ToNode {
     Accepted { slot: u64, ballot: Ballot },
     /// A majority has accepted this plan: it holds.
     Committed(Plan),
-    /// The sender acts by this plan, and these of its objects reach into the receiver's space. The list is complete when
-    /// all pieces of one telling have come.
+    /// The sender acts by this plan, and these of its objects reach into the receiver's space. The list is complete
+    /// when all pieces of one telling have come.
     Declare {
         version: u64,
         /// Counts the lists of this sender; pieces of two lists do not make one.
@@ -119,7 +119,6 @@ pub enum ToNode {
     Said { object: u64, name: String, text: String },
 }
 
-/// A heartbeat.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Beat {
     /// The version of the plan that it acts by.

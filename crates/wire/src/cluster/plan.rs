@@ -14,7 +14,6 @@ const CUTS_MAX: usize = 4 * NODES_MAX;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Ballot {
     pub round: u32,
-    /// The proposer.
     pub node: u64,
 }
 

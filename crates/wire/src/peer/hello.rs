@@ -49,7 +49,6 @@ impl PeerHello {
 pub struct Owns {
     /// Its number among the sender's objects.
     pub index: u32,
-    /// In metres.
     pub radius: f32,
     /// How far it hears and is heard, in metres.
     pub aura: f32,

@@ -1,7 +1,7 @@
 //! Messages between peers, in a world without a server.
 //!
-//! A peer speaks for its own objects only, so a message names them by their [index](name), and the link that it came over
-//! says whose they are. What is worthless when late travels as one datagram per peer and frame, a [`Report`];
+//! A peer speaks for its own objects only, so a message names them by their [index](name), and the link that it came
+//! over says whose they are. What is worthless when late travels as one datagram per peer and frame, a [`Report`];
 //! everything else goes over a stream.
 
 mod hello;

@@ -1,5 +1,5 @@
-//! Names of objects in a world without a server: the upper bits are the owner's number, the lower ones count its objects
-//! from one. So a name says whose the object is, and two peers cannot give the same one.
+//! Names of objects in a world without a server: the upper bits are the owner's number, the lower ones count its
+//! objects from one. So a name says whose the object is, and two peers cannot give the same one.
 
 use space::bytes::{Malformed, Reader};
 use space::{NodeId, ObjectId};

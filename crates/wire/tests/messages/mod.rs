@@ -1,15 +1,17 @@
 //! One message of each kind and form, shared by the golden vectors and the corpus.
 
+use kinesphere_wire::cluster;
+use kinesphere_wire::form::{FormClock, Forms};
+use kinesphere_wire::inside::{Group, Groups, Hearing, OccupiedCells, Wanted};
+use kinesphere_wire::operator::{
+    Borders, FromOperator, Known, NodeRegion, OPERATOR_VERSION, ToOperator, Watched, WorldView,
+};
+use kinesphere_wire::peer::{self, PEER_VERSION, ToPeer};
+use kinesphere_wire::scene::{FixedObject, Scene};
+use kinesphere_wire::session::{CloseReason, Entered, EnteredKind, Hello, Refused, Roster, Walking, Welcome};
+use kinesphere_wire::state::{Body, Head, Own, State};
+use kinesphere_wire::{CollisionShape, Handle, InputStep, Moves, ToClient, ToNode, ToServer, VERSION};
 use space::{GridPoint, ObjectId, Quat, Turn};
-use wire::cluster;
-use wire::form::{FormClock, Forms};
-use wire::inside::{Group, Groups, Hearing, OccupiedCells, Wanted};
-use wire::operator::{Borders, FromOperator, Known, NodeRegion, OPERATOR_VERSION, ToOperator, Watched, WorldView};
-use wire::peer::{self, PEER_VERSION, ToPeer};
-use wire::scene::{FixedObject, Scene};
-use wire::session::{CloseReason, Entered, EnteredKind, Hello, Refused, Roster, Walking, Welcome};
-use wire::state::{Body, Head, Own, State};
-use wire::{CollisionShape, Handle, InputStep, Moves, ToClient, ToNode, ToServer, VERSION};
 
 fn object(number: u64) -> ObjectId {
     ObjectId::new(number).unwrap()
@@ -79,7 +81,7 @@ pub fn to_client() -> Vec<(&'static str, ToClient)> {
                 bounds: [point(-65_536, 0, -65_536), point(65_536, 16_384, 65_536)],
                 shape: capsule.clone(),
                 place: point(1_024, 922, -2_048),
-                turn: wire::pose::heading(64),
+                turn: kinesphere_wire::pose::heading(64),
                 newest: 77,
             }),
         ),
@@ -179,7 +181,7 @@ pub fn to_client() -> Vec<(&'static str, ToClient)> {
                         Handle(0),
                         Body {
                             place: point(2_068, 922, -3_012),
-                            turn: wire::pose::heading(200),
+                            turn: kinesphere_wire::pose::heading(200),
                             motion: [17, 0, -3],
                             is_elsewhere: false,
                         },

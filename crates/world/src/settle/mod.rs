@@ -14,7 +14,7 @@ pub(crate) use order::TurnOrder;
 pub(crate) use ride::longest_arm;
 pub(crate) use surroundings::CLOSEST_M;
 
-use shapes::{Motion, Pose, Shape, exact};
+use shapes::{Pose, RigidMotion, Shape, exact};
 use space::bits::Bits;
 use space::fetch_ahead;
 use space::{DVec3, Grid, ObjectId, Quat, Turn, snap};
@@ -151,8 +151,8 @@ impl Settler<'_> {
         }
     }
 
-    /// Settles the movers that can meet no other object. Their turn does not matter, so they come in the order of names,
-    /// which mostly is that of memory. The places of all others in the list are put into `crowded`.
+    /// Settles the movers that can meet no other object. Their turn does not matter, so they come in the order of
+    /// names, which mostly is that of memory. The places of all others in the list are put into `crowded`.
     fn settle_alone(&mut self, movers: &[u32], crowded: &mut Bits) {
         crowded.clear();
         crowded.grow(movers.len());
@@ -166,16 +166,14 @@ impl Settler<'_> {
         }
     }
 
-    /// Settles movers in this order, which jumps through memory. So it prefetches: a mover's own cache lines first, then,
-    /// when its list of neighbours is there, theirs.
+    /// Settles movers in this order, which jumps through memory. So it prefetches: a mover's own cache lines first,
+    /// then, when its list of neighbours is there, theirs.
     fn settle_in_turn(&mut self, order: &[u32]) {
         const FAR: usize = 24;
         const NEAR: usize = 8;
         for (at, &row) in order.iter().enumerate() {
             if let Some(&far) = order.get(at + FAR) {
-                let far = far as usize;
-                fetch_ahead(&self.objects.body[far]);
-                self.scratch.neighbours.fetch(far);
+                fetch_ahead(&self.objects.body[far as usize]);
             }
             if let Some(&near) = order.get(at + NEAR) {
                 fetch_ahead(&self.objects.drive[near as usize]);
@@ -258,8 +256,8 @@ impl Settler<'_> {
         self.look_beyond(around, row, part);
     }
 
-    /// Whether no fixed object can be met. Walls do not move: until the odometer shows that the body came as far as they
-    /// were away, there is no need to look for them.
+    /// Whether no fixed object can be met. Walls do not move: until the odometer shows that the body came as far as
+    /// they were away, there is no need to look for them.
     #[inline]
     fn is_clear_of_scenery(&mut self, row: u32) -> bool {
         if self.scratch.is_thorough {
@@ -445,8 +443,8 @@ impl Settler<'_> {
         (place, last)
     }
 
-    /// Turns a body on the spot as far as there is room; also returns whether that is all of the turn. Upright spheres and
-    /// capsules are the same from all sides.
+    /// Turns a body on the spot as far as there is room; also returns whether that is all of the turn. Upright spheres
+    /// and capsules are the same from all sides.
     fn spun(&mut self, row: u32, from: Turn, to: Turn) -> (Turn, bool) {
         let body = self.objects.body[row as usize];
         if !body.is(EXACT) || !body.is(SOLID) {
@@ -456,7 +454,7 @@ impl Settler<'_> {
         let position = body.at.position();
         let shape = &self.shapes[self.objects.card(row).shape as usize];
         let pose = |turn: Turn| Pose::new(position, turn.quat());
-        let motion = Motion::new(pose(from), pose(to));
+        let motion = RigidMotion::new(pose(from), pose(to));
         // Guests and walls were tested with the box around the body, which has room for every turn.
         let near = self.scratch.surroundings.near().iter().map(|near| near.other);
         let others: Vec<(u32, Pose)> = near.filter_map(|other| self.pose_of(other)).collect();
@@ -464,7 +462,7 @@ impl Settler<'_> {
         let mut time = 1f32;
         for (other, at) in &others {
             if let Some(contact) =
-                exact::first_contact(shape, &motion, &self.shapes[*other as usize], &Motion::rest(*at), CLOSEST_M)
+                exact::first_contact(shape, &motion, &self.shapes[*other as usize], &RigidMotion::rest(*at), CLOSEST_M)
             {
                 time = time.min(contact.time);
             }
@@ -497,8 +495,8 @@ impl Settler<'_> {
         Some((shape, Pose::new(body.at.position(), turn.quat())))
     }
 
-    /// Moves an object out of a mover's way, by at most `v` steps; returns whether it moved. An object is pushed once per
-    /// tick and pushes no other.
+    /// Moves an object out of a mover's way, by at most `v` steps; returns whether it moved. An object is pushed once
+    /// per tick and pushes no other.
     fn push(&mut self, pushed: u32, v: DVec3) -> bool {
         let body = &self.objects.body[pushed as usize];
         if !body.is(MOVABLE)
@@ -511,7 +509,8 @@ impl Settler<'_> {
         let policy = self.objects.card(pushed).policy;
         self.objects.drive[pushed as usize].awake = true;
         if policy == ContactPolicy::Bounce {
-            // A ball is kicked rather than shoved. It gets the speed after the tick, as its reach in this tick is fixed.
+            // A ball is kicked rather than shoved. It gets the speed after the tick, as its reach in this tick is
+            // fixed.
             let kick = v / self.steps_per_tick * 1.3;
             self.scratch.kicks.push((pushed, [kick.x as f32, kick.z as f32]));
             return false;
@@ -531,8 +530,8 @@ impl Scratch {
     }
 }
 
-/// The motion of a routed object that is at `at`, in the tick after `phase`: the way in steps, its rotation, and whether
-/// it is on its route then.
+/// The motion of a routed object that is at `at`, in the tick after `phase`: the way in steps, its rotation, and
+/// whether it is on its route then.
 ///
 /// An object that was put down beside its route comes back at the speed of a walker, or of the route if that is faster:
 /// the way back may be long, and a jump of one tick would surprise.

@@ -1,9 +1,9 @@
 //! The budget of a tick for exact narrow-phase tests, where a world file sets one.
 //!
-//! All pairs are first counted as tests of bounding spheres. The rest of the budget goes to the movers whose pairs matter
-//! most: near users and closing fast, and each mover once in [`TURN`] ticks. A mover has all of its pairs tested exactly
-//! or none, as a single coarse test could hold it and waste the exact ones. A mover with coarse tests moves as far as
-//! they prove free, and if they prove nothing it stays in its place, which is free, until a later tick.
+//! All pairs are first counted as tests of bounding spheres. The rest of the budget goes to the movers whose pairs
+//! matter most: near users and closing fast, and each mover once in [`TURN`] ticks. A mover has all of its pairs tested
+//! exactly or none, as a single coarse test could hold it and waste the exact ones. A mover with coarse tests moves as
+//! far as they prove free, and if they prove nothing it stays in its place, which is free, until a later tick.
 //!
 //! Nothing is remembered from tick to tick, so that a world goes on from a snapshot exactly as it would have.
 

@@ -2,7 +2,8 @@
 //!
 //! A platform and its riders are not one body: each of them moves by itself to a place that is free at that moment, so
 //! that the proof against overlaps stays the same. Riders are lifted before the platform rises, and follow after it has
-//! moved sideways, turned or sunk. A rider that cannot be lifted stops the platform; one that cannot follow stays behind.
+//! moved sideways, turned or sunk. A rider that cannot be lifted stops the platform; one that cannot follow stays
+//! behind.
 
 use space::impact::rounded;
 use space::{DVec3, Quat, Turn, snap};
@@ -17,8 +18,8 @@ use crate::spec::{ObjectKind, Route};
 /// The most riders of one platform; any more are obstacles.
 const MOST_RIDERS: usize = 64;
 
-/// The longest arm by which a turning platform takes a rider along, in steps. A rider whose centre is farther out follows
-/// more slowly.
+/// The longest arm by which a turning platform takes a rider along, in steps. A rider whose centre is farther out
+/// follows more slowly.
 pub(crate) fn longest_arm(platform: &Collider) -> f64 {
     let [x, _, z] = platform.solid.half_extents().map(f64::from);
     x + z + f64::from(snap::STEPS_PER_METRE)

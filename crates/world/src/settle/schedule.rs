@@ -1,8 +1,8 @@
 //! A pair that cannot meet before a known time is not tested until then (paper 002, 1.6.2).
 //!
-//! The narrow phase measures the distance between two shapes. They cannot meet before their odometers together show that
-//! distance, whatever their paths. Only shapes that need the narrow phase are scheduled: for upright solids the test is
-//! cheaper than the lookup.
+//! The narrow phase measures the distance between two shapes. They cannot meet before their odometers together show
+//! that distance, whatever their paths. Only shapes that need the narrow phase are scheduled: for upright solids the
+//! test is cheaper than the lookup.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
-//! The obstacles that a body, and the object that it holds, may meet in a tick: objects and scenery of any shape, bounds,
-//! guests and walls.
+//! The obstacles that a body, and the object that it holds, may meet in a tick: objects and scenery of any shape,
+//! bounds, guests and walls.
 
-use shapes::{Motion, Pose, Precision, Shape, proximity};
+use shapes::{Pose, Precision, RigidMotion, Shape, proximity};
 use space::impact::rounded;
 use space::{DVec3, GridPoint, Turn, snap};
 
@@ -9,7 +9,6 @@ use super::sweep::{Other, Sweep, SweepHit};
 use crate::outcome::TickWork;
 use crate::solid::{CLOSEST, GAP, Joint};
 
-/// An obstacle.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NearSolid {
     /// Its name, and the part of the body that may meet it: they break ties, rows never do.
@@ -100,8 +99,8 @@ impl Surroundings {
         self.push_exact(key, other, joint, pair);
     }
 
-    /// The same with bounding spheres, or with the first level of a sphere-tree if those overlap. If these overlap too, the
-    /// body is held in its place, which is free.
+    /// The same with bounding spheres, or with the first level of a sphere-tree if those overlap. If these overlap too,
+    /// the body is held in its place, which is free.
     #[expect(clippy::too_many_arguments, reason = "all of them describe one pair")]
     pub fn add_coarse(
         &mut self,
@@ -263,7 +262,7 @@ impl ExactPair {
         let end = Pose::new((start.position.as_dvec3() + v * f64::from(snap::STEP)).as_vec3(), start.rotation);
         let (a, b) = (&shapes[self.shape as usize], &shapes[self.other_shape as usize]);
         let gap = GAP as f32 * snap::STEP;
-        let (motion, rest) = (Motion::new(start, end), Motion::rest(self.other_pose()));
+        let (motion, rest) = (RigidMotion::new(start, end), RigidMotion::rest(self.other_pose()));
         let contact = proximity::first_contact(a, &motion, b, &rest, gap, self.precision)?;
         Some((f64::from(contact.time), -contact.normal.as_dvec3()))
     }

@@ -1,8 +1,8 @@
 //! Continuous collision detection on the grid: how far a body can go, and what stops it.
 //!
-//! The time of first contact, in `f64`, gives the place where a motion ends, and that place is rounded to the grid. Then
-//! integers, or for hulls and meshes the narrow phase, say whether the rounded place is free. It nearly always is, as
-//! motions end before the contact; if it is not, the body stops earlier. The place where a motion starts is free, so
+//! The time of first contact, in `f64`, gives the place where a motion ends, and that place is rounded to the grid.
+//! Then integers, or for hulls and meshes the narrow phase, say whether the rounded place is free. It nearly always is,
+//! as motions end before the contact; if it is not, the body stops earlier. The place where a motion starts is free, so
 //! there is always an answer. By this induction nothing ever overlaps.
 
 use shapes::Shape;
@@ -31,8 +31,8 @@ pub(crate) struct SweepHit {
     pub other: Other,
 }
 
-/// The obstacles around a body at this moment, and sweeps of the body among them. Places are offsets from where the body
-/// stands, in steps.
+/// The obstacles around a body at this moment, and sweeps of the body among them. Places are offsets from where the
+/// body stands, in steps.
 pub(super) trait Sweep {
     /// The first contact of a motion by `v` steps.
     fn first(&mut self, shapes: &[Shape], from: [i32; 3], v: DVec3) -> Option<SweepHit>;

@@ -1,7 +1,7 @@
 //! The description of a world before its first tick: bounds, limits, places and objects.
 //!
-//! A [`Spec`] comes from a world file ([`Spec::from_toml`]), from a [`Plaza`], or from code. [`Spec::check`] refuses one
-//! that makes no world, and names the object and the key.
+//! A [`Spec`] comes from a world file ([`Spec::from_toml`]), from a [`Plaza`], or from code. [`Spec::check`] refuses
+//! one that makes no world, and names the object and the key.
 
 mod check;
 pub mod file;
@@ -96,7 +96,6 @@ impl Default for WorldLimits {
 #[derive(Clone, Debug, PartialEq)]
 pub struct AvatarSpec {
     pub name: String,
-    /// In metres.
     pub radius: f32,
     /// The height of the whole capsule, in metres.
     pub height: f32,

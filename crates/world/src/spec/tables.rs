@@ -59,7 +59,7 @@ pub(super) struct ObjectTable {
     pub at: [f32; 3],
     /// Degrees about the vertical axis.
     pub heading: Option<f32>,
-    /// A quaternion.
+    /// A quaternion of x, y, z and w.
     pub rotation: Option<[f32; 4]>,
     pub policy: Option<ContactPolicy>,
     pub precision: Option<Spanned<String>>,

@@ -1,12 +1,12 @@
-//! Memberships for tests: some walk, some ask for nonsense, all from a seed.
+//! Participants for tests: some walk, some send nonsense, all from a seed.
 #![allow(dead_code)]
 
+use kinesphere_world::spec::{ObjectKind, ObjectSpec, Shape, Spec};
+use kinesphere_world::{Act, Input, World};
 use space::workload::Random;
 use space::{NodeId, ObjectId, Tick, Vec3};
-use world::spec::{ObjectKind, ObjectSpec, Shape, Spec};
-use world::{Act, Input, World};
 
-/// Memberships who ask for anything, in any order.
+/// Participants that send any inputs in any order.
 pub struct Hostile {
     random: Random,
     senders: u64,
@@ -18,7 +18,7 @@ impl Hostile {
         Hostile { random: Random::new(seed), senders, sequence: 0 }
     }
 
-    /// A tick's worth of inputs, most of which make sense.
+    /// The inputs of a tick, most of which are valid.
     pub fn inputs(&mut self, world: &World) -> Vec<Input> {
         let mut inputs = Vec::new();
         for sender in 1..=self.senders {
@@ -30,7 +30,6 @@ impl Hostile {
                 inputs.push(Input { sender, sequence, made_for: Tick::new(u64::from(self.random.whole(0, 99))), act });
             }
         }
-        // In any order.
         for index in (1..inputs.len()).rev() {
             inputs.swap(index, self.random.whole(0, index as u32 + 1) as usize);
         }
@@ -63,11 +62,10 @@ impl Hostile {
 
 pub fn nearest_movable(world: &World, sender: NodeId) -> Option<ObjectId> {
     let at = world.object(world.avatar_of(sender)?)?.position();
-    let movable = world.dynamic().filter(|object| object.kind == world::Kind::Movable);
+    let movable = world.dynamic().filter(|object| object.kind == kinesphere_world::Kind::Movable);
     movable.min_by(|a, b| a.position().distance(at).total_cmp(&b.position().distance(at))).map(|object| object.id)
 }
 
-/// Somebody who takes part.
 pub struct Person {
     pub sender: NodeId,
     pub avatar: ObjectId,
@@ -85,12 +83,12 @@ impl Person {
         let join = Act::Join { name: format!("person {sender}").into(), avatar, at: Some(at) };
         let outcome = world.step(&[person.input(1, join)]);
         person.avatar = outcome.joined.first().unwrap_or_else(|| panic!("refused: {:?}", outcome.refused)).object;
-        // A tick to find out that there is ground.
+        // A tick to land on the ground.
         world.step(&[]);
         person
     }
 
-    /// Somebody who has not joined.
+    /// A participant that has not joined.
     pub fn stranger(sender: u64) -> Person {
         Person { sender: NodeId::new(sender), avatar: ObjectId::new(1).unwrap(), sequence: 1 }
     }
@@ -126,14 +124,23 @@ impl Person {
     }
 }
 
-/// A bare piece of ground.
+/// A world without objects.
 pub fn empty() -> Spec {
-    let mut spec = world::Plaza { obstacles: 0, crates: 0, balls: 0, seekers: 0, ..world::Plaza::default() }.spec();
+    let mut spec =
+        kinesphere_world::Plaza { obstacles: 0, crates: 0, balls: 0, seekers: 0, ..kinesphere_world::Plaza::default() }
+            .spec();
     spec.objects.clear();
     spec
 }
 
 pub fn object(name: &str, kind: ObjectKind, shape: Shape, at: Vec3) -> ObjectSpec {
     let name = name.to_owned();
-    ObjectSpec { name, kind, shape, at, rotation: space::Quat::IDENTITY, policy: world::ContactPolicy::Block }
+    ObjectSpec {
+        name,
+        kind,
+        shape,
+        at,
+        rotation: space::Quat::IDENTITY,
+        policy: kinesphere_world::ContactPolicy::Block,
+    }
 }

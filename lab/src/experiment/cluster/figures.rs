@@ -1,16 +1,16 @@
 //! What a node costs as nodes are added.
 
-use super::{Report, Row};
-use crate::report::axis::{Axis, Scale};
-use crate::report::chart::{Chart, Curve};
+use super::{Row, Settings};
+use crate::report::axis::PlotAxis;
+use crate::report::chart::{Chart, Series};
 use crate::report::page::Figure;
 use crate::report::svg::Color;
+use crate::study::Report;
 
 /// A curve's name, its color, and what it shows of a row.
 type Of = (&'static str, Color, fn(&Row) -> f64);
 
-/// All figures.
-pub fn all(report: &Report) -> Vec<Figure> {
+pub fn all(report: &Report<Settings>) -> Vec<Figure> {
     let alone: Of = ("by itself", Color("#D55E00"), |row| row.cpu_ms);
     let in_turn: Of = ("all in turn", Color("#0072B2"), |row| row.in_turn_ms);
     let sent: Of = ("measured", Color("#D55E00"), |row| row.bytes);
@@ -33,37 +33,36 @@ pub fn all(report: &Report) -> Vec<Figure> {
     ]
 }
 
-fn chart(report: &Report, title: &str, y: &str, curves: &[Of]) -> String {
-    let curve = |(number, &(name, color, value)): (usize, &Of)| {
-        // One alone says nothing to anybody, which has no place among logarithms.
+fn chart(report: &Report<Settings>, title: &str, y: &str, series: &[Of]) -> String {
+    let curve = |&(name, color, value): &Of| {
+        // A node alone sends nothing, and zero has no logarithm.
         let rows = report.rows.iter().filter(|row| value(row) > 0.0);
         let points = rows.map(|row| (row.nodes as f64, value(row))).collect();
-        Curve { name: name.to_owned(), color, is_main: number == 0, points }
+        Series { name: name.to_owned(), color, points }
     };
     Chart {
         title: title.to_owned(),
-        x: Axis::new("nodes", Scale::Logarithmic),
-        y: Axis::new(y, Scale::Logarithmic),
-        curves: curves.iter().enumerate().map(curve).collect(),
+        x: PlotAxis::logarithmic("nodes"),
+        y: PlotAxis::logarithmic(y),
+        series: series.iter().map(curve).collect(),
     }
     .to_svg()
 }
 
 /// What a node costs by the length of its borders, in each cluster; one that is alone has none.
-fn borders(report: &Report) -> String {
+fn borders(report: &Report<Settings>) -> String {
     let colors = [Color("#009E73"), Color("#0072B2"), Color("#D55E00")];
-    let alone = report.borders.iter().filter(|row| row.nodes == 1).map(|row| (row.border_m, row.cpu_ms));
+    let alone = report.facts.borders.iter().filter(|row| row.nodes == 1).map(|row| (row.border_m, row.cpu_ms));
     let sizes = report.rows.iter().map(|row| row.nodes).filter(|&nodes| nodes > 1);
     let curve = |(nodes, color): (usize, Color)| {
-        let own = report.borders.iter().filter(|row| row.nodes == nodes).map(|row| (row.border_m, row.cpu_ms));
-        let is_main = Some(nodes) == report.rows.last().map(|row| row.nodes);
-        Curve { name: format!("{nodes} nodes"), color, is_main, points: alone.clone().chain(own).collect() }
+        let own = report.facts.borders.iter().filter(|row| row.nodes == nodes).map(|row| (row.border_m, row.cpu_ms));
+        Series { name: format!("{nodes} nodes"), color, points: alone.clone().chain(own).collect() }
     };
     Chart {
         title: "Processor time by the length of borders".to_owned(),
-        x: Axis::new("metres of border", Scale::Linear),
-        y: Axis::new("ms per node and tick", Scale::Linear),
-        curves: sizes.zip(colors).map(curve).collect(),
+        x: PlotAxis::linear("metres of border"),
+        y: PlotAxis::linear("ms per node and tick"),
+        series: sizes.zip(colors).map(curve).collect(),
     }
     .to_svg()
 }

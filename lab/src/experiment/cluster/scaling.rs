@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-use crate::cluster::scale::{self, Run, Scale};
-use crate::cluster::spent::Spent;
+use super::scale::{self, ClusterSize, ScaleRun};
+use super::spent::Spent;
 use crate::stopwatch::Stopwatch;
 use kinesphere::table::Table;
 
-/// Space per node, and users on it. Twenty auras long, so that what is near a border is a part of it; each user hears about
-/// eight others.
+/// Space per node, and users on it. Twenty auras long, so that what is near a border is a part of it; each user hears
+/// about eight others.
 const SIDE: f32 = 400.0;
 const USERS: usize = 1_000;
 /// Ticks that count.
@@ -19,7 +19,6 @@ const REPLAYS: u32 = 12;
 /// One number of nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Row {
-    /// Nodes.
     pub nodes: usize,
     /// Objects per node.
     pub objects: usize,
@@ -37,7 +36,7 @@ pub struct Row {
     pub world_ms: f64,
     /// What moved, here and across borders, for those who tell of it.
     pub follow_ms: f64,
-    /// Who hears whom.
+    /// Which objects each user hears of.
     pub audience_ms: f64,
     /// What each user is told.
     pub fan_out_ms: f64,
@@ -55,7 +54,6 @@ pub struct Row {
     pub batches: f64,
     /// Bytes per node and tick, of batches.
     pub batch_bytes: f64,
-    /// Of copies.
     pub copy_bytes: f64,
     /// Of all that is said between nodes.
     pub bytes: f64,
@@ -66,7 +64,6 @@ pub struct Row {
 pub struct BorderRow {
     /// Nodes of the cluster, and how many of these have such borders.
     pub nodes: usize,
-    /// See above.
     pub alike: usize,
     /// How long their borders with others are, in metres.
     pub border_m: f64,
@@ -83,9 +80,9 @@ pub(super) fn measure(
     step: &mut dyn FnMut(),
 ) -> (Vec<Row>, Vec<BorderRow>) {
     let nodes_in_turn = sizes.last().copied().unwrap_or(1);
-    let mut runs: Vec<(Run, Vec<Vec<Spent>>)> = Vec::new();
+    let mut runs: Vec<(ScaleRun, Vec<Vec<Spent>>)> = Vec::new();
     for &nodes in sizes {
-        let run = scale::run(&Scale { nodes, users: USERS, side: SIDE, ticks: TICKS, nodes_in_turn }, stopwatch);
+        let run = scale::run(&ClusterSize { nodes, users: USERS, side: SIDE, ticks: TICKS, nodes_in_turn }, stopwatch);
         let ticks = vec![Vec::new(); run.tapes.len()];
         runs.push((run, ticks));
         step();
@@ -97,8 +94,8 @@ pub(super) fn measure(
             twins.for_each(|(tape, ticks)| Spent::keep_quickest(ticks, &tape.replay(stopwatch)));
         }
     }
-    let sum = |(run, ticks): (Run, Vec<Vec<Spent>>)| (run, ticks.iter().map(|ticks| Spent::sum(ticks)).collect());
-    let runs: Vec<(Run, Vec<Spent>)> = runs.into_iter().map(sum).collect();
+    let sum = |(run, ticks): (ScaleRun, Vec<Vec<Spent>>)| (run, ticks.iter().map(|ticks| Spent::sum(ticks)).collect());
+    let runs: Vec<(ScaleRun, Vec<Spent>)> = runs.into_iter().map(sum).collect();
     let mut rows: Vec<Row> = Vec::new();
     let mut borders: Vec<BorderRow> = Vec::new();
     for (run, quickest) in &runs {
@@ -124,14 +121,14 @@ pub(super) fn measure(
 }
 
 /// How many nodes those tapes stand for that are asked for, and what is asked of them in the mean over these.
-fn mean(run: &Run, of: impl Fn(usize) -> f64, is_asked: impl Fn(usize) -> bool) -> (f64, f64) {
+fn mean(run: &ScaleRun, of: impl Fn(usize) -> f64, is_asked: impl Fn(usize) -> bool) -> (f64, f64) {
     let asked = run.tapes.iter().enumerate().filter(|(at, _)| is_asked(*at));
     let (weight, sum) =
         asked.fold((0.0, 0.0), |(weight, sum), (at, tape)| (weight + tape.stands_for, sum + tape.stands_for * of(at)));
     (weight, sum / weight.max(1e-9))
 }
 
-fn row(run: &Run, quickest: &[Spent], before: &[Row]) -> Row {
+fn row(run: &ScaleRun, quickest: &[Spent], before: &[Row]) -> Row {
     let over_all = |of: &dyn Fn(usize) -> f64| mean(run, of, |_| true).1;
     let part = |part: usize| over_all(&|at| quickest[at].parts_ms[part]) / f64::from(TICKS);
     let cpu_ms = over_all(&|at| quickest[at].total_ms()) / f64::from(TICKS);

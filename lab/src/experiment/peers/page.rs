@@ -1,57 +1,57 @@
 //! The experiment as a page that one reads from top to bottom.
 
-use super::{Peers, figures, row};
-use crate::report::page::{Block, Page, Section};
+use super::{Settings, figures, row};
+use crate::report::page::{Page, PageBlock, section};
+use crate::study::Report;
 
-/// The page.
-pub fn page(report: &Peers) -> Page {
-    let section = |heading: &str, blocks| Section { heading: heading.to_owned(), blocks };
-    let text = |text: &str| Block::Text(text.to_owned());
-    Page {
-        title: "A world without a server".to_owned(),
-        lead: format!(
-            "Two to thirty-two hosts, each with the paper's object at the paper's pace, in a hall with walls and pillars. \
-             Messages take {} ms; every host has a clock of its own.",
-            report.latency_ms
+pub fn page(report: &Report<Settings>) -> Page {
+    let text = |text: &str| PageBlock::text(text);
+    Page::new(
+        "A world without a server",
+        format!(
+            "Two to thirty-two hosts, each with the paper's object at the paper's pace, in a hall with walls and \
+             pillars. Messages take {} ms; every host has a clock of its own.",
+            report.settings.latency_ms
         ),
-        sections: vec![
-            section("What came out", vec![Block::Verdicts(report.verdicts.clone())]),
+        vec![
+            section("What came out", vec![PageBlock::Verdicts(report.claims.clone())]),
             section(
                 "How it is measured",
                 vec![
                     text(
-                        "Each object is 5.42 m wide, flies at 8.4 m/s, straight on or in curves, and bounces off walls, \
-                         pillars and others. An error is the distance between where a host sees another's object and where \
-                         it is at that moment, for all objects in its aura, ten times a second. Messages are all that a host \
-                         sends: reports, digests, claims, verdicts, clocks and signs of life.",
+                        "Each object is 5.42 m wide, flies at 8.4 m/s, straight on or in curves, and bounces off \
+                         walls, pillars and others. An error is the distance between where a host sees another's \
+                         object and where it is at that moment, for all objects in its aura, ten times a second. \
+                         Messages are all that a host sends: reports, digests, claims, verdicts, clocks and signs of \
+                         life.",
                     ),
                     text(
-                        "A contest is a contact between two hosts' objects. Nobody decides when both lack what the rule looks \
-                         at: then they pass through each other. The time to a common verdict runs from the first \
-                         host's sight of the contact to the last host's keeping the verdict.",
+                        "A contest is a contact between two hosts' objects. No host decides when both lack what the \
+                         rule looks at: then they pass through each other. The time to a common verdict runs from \
+                         the first host's sight of the contact to the last host's keeping the verdict.",
                     ),
                 ],
             ),
             section(
                 "The trade-off",
-                vec![Block::Figures(figures::all(report)), Block::Table(row::costs(&report.trade_off))],
+                vec![PageBlock::Figures(figures::all(report)), PageBlock::Table(row::costs(&report.facts.trade_off))],
             ),
             section(
                 "By policy and number of hosts",
-                vec![Block::Table(row::costs(&report.rows)), Block::Table(row::decisions(&report.rows))],
+                vec![PageBlock::Table(row::costs(&report.rows)), PageBlock::Table(row::decisions(&report.rows))],
             ),
             section(
                 "On bad networks",
                 vec![
                     text(
-                        "Jitter, loss, duplicates, reordering, partitions, crashes, late joiners and leavers, in a hall so crowded \
-                         that everybody meets somebody all the time. Those who are cut off could not hear each other when they \
-                         met, or half a second before, or one of them was gone: the other then meets what it predicts.",
+                        "Jitter, loss, duplicates, reordering, partitions, crashes, late joiners and leavers, in a \
+                         hall so crowded that objects meet all the time. Hosts that are cut off could not hear each \
+                         other when they met, or half a second before, or one of them was gone: the other then meets \
+                         what it predicts.",
                     ),
-                    Block::Table(row::decisions(&report.rough)),
+                    PageBlock::Table(row::decisions(&report.facts.rough)),
                 ],
             ),
         ],
-        command: report.command.clone(),
-    }
+    )
 }

@@ -2,12 +2,11 @@
 
 use motion::decision::Policy;
 use rayon::prelude::*;
+use sim::peers::{self, Report as Measured, hall};
+use sim::promises::Promises;
 
 use super::Settings;
 use super::row::Row;
-use crate::peers::watcher::Measured;
-use crate::peers::{self, hall};
-use crate::promise::Promises;
 
 /// Shares of messages that are lost.
 const LOSSES: [f64; 3] = [0.0, 0.05, 0.2];
@@ -16,8 +15,8 @@ const HOSTS: [usize; 6] = [6, 2, 16, 4, 32, 8];
 /// Seconds of one run.
 const SECONDS: [u32; 2] = [20, 120];
 
-/// Runs all policies and losses in turn, until there were as many contests as were asked for. Counts promises in `promises`;
-/// `progress` is told how many contests there were.
+/// Runs all policies and losses in turn, until there were as many contests as were asked for. Counts promises in
+/// `promises`; `progress` is told how many contests there were.
 pub(super) fn run(settings: &Settings, promises: &mut Promises, progress: &mut dyn FnMut(u64)) -> Vec<Row> {
     let cases: Vec<(Policy, f64)> =
         Policy::ALL.into_iter().flat_map(|(policy, _)| LOSSES.map(|loss| (policy, loss))).collect();
@@ -29,7 +28,6 @@ pub(super) fn run(settings: &Settings, promises: &mut Promises, progress: &mut d
         link: peers::Settings::rough(i64::from(settings.latency_ms), loss),
         upsets: true,
         seed: settings.seed.wrapping_add(1_000 + round),
-        fault: None,
     };
     let mut runs: Vec<Vec<Measured>> = vec![Vec::new(); cases.len()];
     let (mut contests, mut round) = (0, 0);
@@ -49,7 +47,7 @@ pub(super) fn run(settings: &Settings, promises: &mut Promises, progress: &mut d
             runs.push(measured);
         }
         round += 1;
-        // Two may not meet at all; if nobody ever does, more of the same would not end.
+        // Two hosts may not meet at all; if none ever do, more of the same would not end.
         if contests == 0 && round >= HOSTS.len() as u64 {
             break;
         }

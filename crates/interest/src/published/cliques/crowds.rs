@@ -1,13 +1,13 @@
-//! Components that may be crowds.
+//! Connected components that may be crowds.
 //!
-//! Everybody's search has an quota of its own. As long as nobody exceeds it, no component can exceed what its members
-//! have together, and nobody needs to know the components. Those who exceed it are *heavy*: their component is gathered,
-//! and they share what it is allowed as a whole. If that is not enough, it is a crowd: in which order they are searched
-//! does not matter, and the rest need not be.
+//! The search of each object has a quota of its own. While no search exceeds it, no component can exceed the sum,
+//! and components are not needed. An object whose search exceeds its quota is *heavy*. Its component is gathered,
+//! and its heavy objects share the quota of the whole. If that is exceeded, the component is a crowd, whatever the
+//! order of searches.
 //!
 //! Invariants, after an update:
-//! - Whoever is in a component with somebody heavy is labelled with its lowest slot; nobody else is.
-//! - The components are known by their lowest slots.
+//! - All members of a component with a heavy object are labelled with its lowest slot; other objects have no label.
+//! - `components` is by lowest slot.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use super::Budget;
 use super::quota::Quota;
 use crate::Graph;
 
-/// The components of those who are heavy.
+/// The components of heavy objects.
 #[derive(Debug, Default)]
 pub struct Crowds {
     labels: Vec<u32>,
@@ -25,43 +25,38 @@ pub struct Crowds {
     crowds: usize,
 }
 
-/// A component with somebody heavy.
+/// A component with a heavy object.
 #[derive(Debug)]
 pub struct Component {
-    /// Everybody, ascending.
     pub members: Vec<Slot>,
-    /// Those whose relations were found with what is allowed to all together, and what is left of it.
+    /// The heavy objects whose relations were found within `quota`, and what is left of that.
     pub heavy: Vec<Slot>,
     pub quota: Quota,
     pub is_crowd: bool,
 }
 
-/// Not in such a component.
 const NONE: u32 = u32::MAX;
 
 impl Crowds {
-    /// Whether nobody is heavy.
+    /// Whether no object is heavy.
     pub fn is_empty(&self) -> bool {
         self.components.is_empty()
     }
 
-    /// How many components are crowds.
     pub fn len(&self) -> usize {
         self.crowds
     }
 
-    /// The members of each crowd, by the lowest.
+    /// The members of each crowd, by lowest member.
     pub fn iter(&self) -> impl Iterator<Item = &[Slot]> {
         self.components.values().filter(|component| component.is_crowd).map(|component| &component.members[..])
     }
 
-    /// Whether a slot is in a crowd.
     pub fn contains(&self, slot: Slot) -> bool {
         let label = self.labels.get(slot.row());
         label.and_then(|label| self.components.get(label)).is_some_and(|component| component.is_crowd)
     }
 
-    /// Takes out the component that a slot is in.
     pub fn remove(&mut self, slot: Slot) -> Option<Component> {
         let component = self.components.remove(self.labels.get(slot.row())?)?;
         component.members.iter().for_each(|member| self.labels[member.row()] = NONE);
@@ -69,7 +64,7 @@ impl Crowds {
         Some(component)
     }
 
-    /// The component of a slot that is heavy, gathered if it is not known yet.
+    /// The component of a heavy slot, gathered if it is not known yet.
     pub fn of(&mut self, slot: Slot, graph: &Graph, budget: Budget) -> &mut Component {
         if self.labels.len() < graph.rows() {
             self.labels.resize(graph.rows(), NONE);

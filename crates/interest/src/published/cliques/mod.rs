@@ -1,13 +1,18 @@
-//! All relations of a world of a million objects: from the broad phase's pairs, object by object, only where pairs changed.
+//! The relations of a world of a million objects, from the broad phase's pairs, updated only where pairs changed.
 //!
-//! A relation is found at its lowest member, among that member's neighbours ([`search`]). So a pair that begins or ends
-//! concerns its two ends and the objects that overlap both; all others keep what was found ([`touched`]). However large a
-//! component is, it is mended where it changed. An object can have exponentially many relations; a component whose members
-//! exceed their budget is a [`CrowdedComponent`](super::CrowdedComponent) ([`crowds`]).
+//! ```text
+//! changed pairs ─▶ touched objects ─▶ search: the relations of which each is the lowest member
+//!                                        └─ over its quota: its component shares one, or is a crowd
+//! ```
+//!
+//! A relation is found at its lowest member, among that member's neighbours ([`search`]). So a changed
+//! pair touches its two ends and their common neighbours only ([`touched`]), however large the
+//! component is. An object can have exponentially many relations; a component that exceeds its budget
+//! is a crowd ([`crowds`]).
 //!
 //! Invariants, after an update:
-//! - The list of a slot holds the relations of which it is the lowest member, one after the other, each ascending. So a
-//!   relation begins wherever the slot itself is. Members of a crowd have no lists.
+//! - The list of a slot holds the relations of which it is the lowest member, one after the other, each ascending. So
+//!   each begins at an entry of the slot itself. Members of a crowd have no lists.
 //! - `leading` holds the slots with a list, `connected` those with a neighbour.
 
 mod crowds;
@@ -25,29 +30,28 @@ use self::crowds::Crowds;
 use self::quota::Quota;
 use self::search::CliqueSearch;
 use self::touched::Touched;
-use super::{Comparisons, CrowdedComponent, RelationFinder, Relations};
+use super::{Comparisons, RelationFinder, Relations};
 use crate::Graph;
 use crate::lists::Lists;
 
-/// Once this many objects exceed their own share, the rest is searched one by one: they look like a crowd.
+/// Once this many objects exceed their quota, there is probably a crowd, and the rest is searched one by one.
 const HEAVY_MANY: usize = 8;
 
-/// The work and memory that a component may take, for each of its members, before it is a crowd.
-///
-/// An object that takes no more than its share is not counted; the others may together take what all members have.
+/// The work and memory that a component may take per member before it is a crowd. Members within their own share are
+/// not counted; the others share that of all members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Words of bitsets looked at: a thousand per microsecond, or a hundred where objects have hundreds of neighbours.
+    /// In words of bitsets: about a thousand per microsecond, or a hundred if objects have hundreds of neighbours.
     pub work: u64,
-    /// Members of relations listed: four bytes each.
+    /// In members of relations, of four bytes each.
     pub memberships: u64,
 }
 
 /// The relations of a world, kept up to date.
 ///
 /// ```
-/// use interest::Graph;
-/// use interest::published::Cliques;
+/// use kinesphere_interest::Graph;
+/// use kinesphere_interest::published::Cliques;
 /// use space::{Pair, Slot};
 ///
 /// let mut graph = Graph::new();
@@ -72,7 +76,7 @@ pub struct Cliques {
     search: CliqueSearch,
 }
 
-/// [`Cliques`] with their own broad phase: for callers that want relations and nothing else.
+/// [`Cliques`] with a broad phase of their own.
 #[derive(Debug)]
 pub struct CliqueFinder {
     broad_phase: Kinesphere,
@@ -88,17 +92,17 @@ impl Default for Budget {
 }
 
 impl Cliques {
-    /// Of a world without pairs, with the default budget.
+    /// For a world without pairs, with the default budget.
     pub fn new() -> Cliques {
         Cliques::default()
     }
 
-    /// Of a world without pairs.
+    /// For a world without pairs.
     pub fn with(budget: Budget) -> Cliques {
         Cliques { budget, ..Cliques::default() }
     }
 
-    /// Follows the graph's last update, or begins anew if an update was missed. It has to be the same graph every time: for
+    /// Follows the graph's last update, or begins anew if an update was missed. It must always be the same graph; for
     /// another one, call [`restart`](Cliques::restart).
     pub fn update(&mut self, graph: &Graph) {
         if !(self.followed..=self.followed + 1).contains(&graph.updates()) {
@@ -129,51 +133,48 @@ impl Cliques {
         self.renew(graph);
     }
 
-    /// The relations of two members and more, by their lowest members.
+    /// The relations of two or more members, by lowest member.
     pub fn iter(&self) -> impl Iterator<Item = &[Slot]> {
         self.leading.iter().flat_map(|row| relations_of(row, self.lists.get(row)))
     }
 
-    /// The members of components that had too many relations to be listed, ascending.
+    /// The members of each crowd, ascending.
     pub fn crowds(&self) -> impl Iterator<Item = &[Slot]> {
         self.crowds.iter()
     }
 
-    /// How many relations of two members and more there are.
+    /// The number of relations of two or more members.
     pub fn len(&self) -> usize {
         self.relations
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.relations == 0
     }
 
-    /// How many components are crowds.
     pub fn crowds_len(&self) -> usize {
         self.crowds.len()
     }
 
-    /// How many objects the last update searched: all others kept their relations.
+    /// The number of objects that the last update searched.
     pub fn renewed(&self) -> usize {
         self.touched.slots().len() + self.touched.slots_put_off().len()
     }
 
-    /// Writes all relations of a world, those of one member too.
+    /// Writes all relations of a world, including those of one member.
     pub fn write(&self, auras: &Spheres, relations: &mut Relations) {
         relations.clear();
         let alone = auras.slots().filter(|slot| !self.connected.contains(slot.row()));
         relations.alone.extend(alone);
         self.iter().for_each(|relation| relations.push(relation));
-        let crowds = self.crowds.iter().map(|members| CrowdedComponent { members: members.to_vec() });
-        relations.crowds.extend(crowds);
+        relations.crowds.extend(self.crowds.iter().map(<[Slot]>::to_vec));
     }
 
-    /// Forgets the component of a slot, which has changed, if a heavy object is in it.
+    /// Forgets the component of a slot whose pairs changed, if it has heavy objects.
     fn dissolve(&mut self, slot: Slot) {
         if let Some(component) = self.crowds.remove(slot) {
             if component.is_crowd {
-                // It may well be one again, which shows soonest where its members are searched one by one.
+                // It may be a crowd again: searched one by one, its members show that soonest.
                 component.members.iter().for_each(|&member| self.touched.put_off(member));
             } else {
                 component.heavy.iter().for_each(|&member| self.touched.add(member));
@@ -181,7 +182,7 @@ impl Cliques {
         }
     }
 
-    /// Searches the relations of all objects that were touched.
+    /// Searches the relations of all touched objects.
     fn renew(&mut self, graph: &Graph) {
         let Cliques { touched, lists, budget, .. } = self;
         lists.fetch(touched.slots().iter().map(|slot| slot.row()));
@@ -244,7 +245,7 @@ impl Cliques {
         }
     }
 
-    /// Gives an object other relations.
+    /// Replaces the relations of an object.
     fn replace(&mut self, slot: Slot, list: &[Slot]) {
         let old = self.lists.get(slot.row());
         if old == list {
@@ -262,12 +263,11 @@ impl Cliques {
 }
 
 impl CliqueFinder {
-    /// A finder that has seen nothing yet, with the default budget.
+    /// A finder with the default budget.
     pub fn new() -> CliqueFinder {
         CliqueFinder::with(Budget::default())
     }
 
-    /// A finder that has seen nothing yet.
     pub fn with(budget: Budget) -> CliqueFinder {
         CliqueFinder {
             broad_phase: Kinesphere::new().tracking_changes(),

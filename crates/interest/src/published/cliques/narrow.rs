@@ -1,19 +1,19 @@
-//! Maximal cliques among up to 64 vertices: Bron and Kerbosch's method with a pivot, a word per vertex.
+//! Maximal cliques among up to 64 vertices, with a word per vertex: the algorithm of Bron and Kerbosch with a pivot.
 
 use super::quota::{Exhausted, Quota};
 
-/// So many vertices fit a word.
+/// The vertices in a word.
 pub const WORD: usize = 64;
 
-/// The neighbours of each vertex as bits, and the vertex itself. Only candidates need a row.
-pub type Rows = [u64; WORD];
+/// The neighbours of each vertex and itself, as bits. Only candidates need a row.
+pub type Adjacency = [u64; WORD];
 
 /// Finds the maximal cliques that hold all of `chosen`, some of `candidates` and none of `excluded`.
 ///
-/// `found` is told each, and says how many members that makes. The others of `chosen` are neighbours of all candidates
-/// and of all who are excluded.
+/// `found` is called for each and returns its number of members. All of `chosen` are neighbours of all candidates
+/// and excluded vertices.
 pub fn extend(
-    rows: &Rows,
+    rows: &Adjacency,
     mut chosen: u64,
     mut candidates: u64,
     mut excluded: u64,
@@ -25,11 +25,11 @@ pub fn extend(
     }
     let common = ones(candidates).fold(!0, |common, vertex| common & rows[vertex]);
     quota.spend(candidates.count_ones() as usize)?;
-    // Somebody who is excluded overlaps all candidates: nothing here is maximal.
+    // An excluded vertex is a neighbour of all candidates: no clique is maximal.
     if common & excluded != 0 {
         return Ok(());
     }
-    // Candidates that overlap all others are in every clique. Mostly, that is all of them.
+    // Candidates that are neighbours of all others are in every clique. Mostly, that is all of them.
     let shared = common & candidates;
     chosen |= shared;
     candidates ^= shared;
@@ -37,7 +37,7 @@ pub fn extend(
         return quota.list(found(chosen));
     }
     excluded = ones(shared).fold(excluded, |excluded, vertex| excluded & rows[vertex]);
-    // Whatever is maximal holds the pivot or somebody who is not its neighbour.
+    // A maximal clique holds the pivot or a vertex that is not its neighbour.
     let pivot = { ones(candidates) }.max_by_key(|&vertex| (candidates & rows[vertex]).count_ones());
     let spared = pivot.map_or(0, |pivot| rows[pivot] ^ 1 << pivot);
     for vertex in ones(candidates & !spared) {
@@ -49,7 +49,7 @@ pub fn extend(
     Ok(())
 }
 
-/// The numbers of the bits that are set, ascending.
+/// The numbers of the set bits, ascending.
 pub fn ones(mut bits: u64) -> impl Iterator<Item = usize> + Clone {
     std::iter::from_fn(move || {
         if bits == 0 {

@@ -1,4 +1,4 @@
-//! What a search may still take of a budget.
+//! What is left of a budget.
 
 use super::Budget;
 
@@ -11,17 +11,16 @@ pub struct Quota {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exhausted;
 
-/// Memberships of an object and of a component, however large the budget: they have to be kept.
+/// The most memberships of an object and of a component, whatever the budget: they are kept in memory.
 const ALONE_MAX: u64 = 1 << 16;
 const TOGETHER_MAX: u64 = 1 << 26;
 
 impl Quota {
-    /// The share of one object.
     pub fn alone(budget: Budget) -> Quota {
         Quota { work: budget.work, memberships: budget.memberships.min(ALONE_MAX) }
     }
 
-    /// The shares of a component of `count` objects.
+    /// The quota of a component of `count` objects.
     pub fn together(budget: Budget, count: usize) -> Quota {
         let count = count as u64;
         Quota {
@@ -30,7 +29,7 @@ impl Quota {
         }
     }
 
-    /// Subtracts words looked at.
+    /// Subtracts words of bitsets.
     #[inline]
     pub fn spend(&mut self, work: usize) -> Result<(), Exhausted> {
         self.work = self.work.checked_sub(work as u64).ok_or(Exhausted)?;

@@ -1,50 +1,53 @@
-//! The relations of one object: those of which it is the lowest member.
+//! The relations of one object: the maximal cliques of which it is the lowest member.
 //!
-//! They lie among its neighbours. The later ones are candidates; the earlier ones are excluded: what they could be added
-//! to is theirs, or no relation. Up to 64 neighbours are one word per candidate ([`narrow`](super::narrow)). Among more,
-//! twins stand for each other ([`twins`](super::twins)); if there are more still, bitsets are of several words
-//! ([`wide`](super::wide)).
+//! They consist of the object and some of its neighbours. Later neighbours are candidates. Earlier ones are excluded: a
+//! clique to which one of them could be added is found at that one, or is not maximal. The search is that of Bron and
+//! Kerbosch with a pivot:
 //!
-//! What is found among up to 64, and what it takes, depends on which of them overlap each other. Among more it depends on
-//! all pairs that they are in: twins have no other neighbours. See [`touched`](super::touched).
+//! ```text
+//! up to 64 neighbours    one word per candidate                 narrow
+//! more                   twins are one vertex, several words    twins, wide
+//! ```
+//!
+//! The result and the work depend on the pairs among up to 64 neighbours; among more, on all pairs that these are in,
+//! as twins have the same neighbours. [`touched`](super::touched) relies on this.
 
 use space::Slot;
 
-use super::narrow::{self, Rows, WORD, ones};
+use super::narrow::{self, Adjacency, WORD, ones};
 use super::quota::{Exhausted, Quota};
 use super::twins::{Families, Twins};
 use super::wide::Wide;
 use crate::Graph;
 
-/// The search for relations, and what was found for one object after the other.
+/// The search, and the relations found for one object after the other.
 #[derive(Debug)]
 pub struct CliqueSearch {
-    /// The relations of one object after the other, and where those of each end. Each begins with the object itself, and
-    /// its members ascend.
+    /// The relations of one object after the other. Each begins with the object itself and ascends.
     lists: Vec<Slot>,
+    /// For each object, the end of its relations in `lists`, and its witness.
     ends: Vec<(usize, Option<Slot>)>,
-    /// Who used up what it was allowed.
+    /// The objects whose search exceeded its quota.
     exhausted: Vec<Slot>,
-    rows: Rows,
-    /// For each slot its bit among the neighbours of the object at hand, or none.
+    rows: Adjacency,
+    /// For each row, its bit among the neighbours of the object that is searched, or 0.
     bits: Vec<u64>,
-    /// For each slot its number among the neighbours that stand for others, where there are many.
+    /// For each row, its number among the deputies of many neighbours, or `NONE`.
     numbers: Vec<u32>,
     families: Families,
     twins: Twins,
     wide: Wide,
 }
 
-/// So much memory is kept from tick to tick: a crowd of thousands takes more, and is gone some day.
+/// The most memory that is kept from tick to tick.
 const KEPT_BYTES: usize = 16 << 20;
 
-/// A list so many times as long as another is searched for its entries, rather than walked.
+/// A list that is longer than another by this factor is searched for its entries, rather than merged.
 const MUCH_LONGER: usize = 16;
 
-/// What a row counts for, when there are few. It may not depend on who is excluded: see [`touched`](super::touched).
+/// The work of a row of one word. It does not depend on excluded objects: see [`touched`](super::touched).
 const ROW_WORK: usize = 8;
 
-/// Not a neighbour.
 const NONE: u32 = u32::MAX;
 
 impl CliqueSearch {
@@ -57,14 +60,13 @@ impl CliqueSearch {
         }
     }
 
-    /// Forgets what was found.
     pub fn forget(&mut self) {
         self.lists.clear();
         self.ends.clear();
         self.exhausted.clear();
     }
 
-    /// Gives back what an upheaval took.
+    /// Releases memory beyond `KEPT_BYTES`.
     pub fn release(&mut self) {
         if self.wide.capacity() * 8 + self.lists.capacity() * 4 > KEPT_BYTES {
             self.wide = Wide::default();
@@ -72,8 +74,7 @@ impl CliqueSearch {
         }
     }
 
-    /// What was found for each object since the start, in order: its relations, and its witness. For those who were
-    /// exhausted, that is nothing.
+    /// The relations and the witness of each object since the start, in order; none for exhausted ones.
     pub fn found(&self) -> impl Iterator<Item = (&[Slot], Option<Slot>)> {
         let mut start = 0;
         self.ends.iter().map(move |&(end, witness)| {
@@ -83,7 +84,7 @@ impl CliqueSearch {
         })
     }
 
-    /// Who used up what it was allowed since the start.
+    /// The objects since the start whose search exceeded its quota.
     pub fn exhausted(&self) -> &[Slot] {
         &self.exhausted
     }
@@ -122,9 +123,9 @@ impl CliqueSearch {
             self.bits[neighbour.row()] = 1 << number;
             earlier += usize::from(neighbour < slot);
         }
-        let everybody = !0 >> (WORD - near.len());
-        let candidates = everybody & (!0 << earlier);
-        let excluded = everybody ^ candidates;
+        let all = !0 >> (WORD - near.len());
+        let candidates = all & (!0 << earlier);
+        let excluded = all ^ candidates;
         let witness = self.fill_rows(near, candidates, excluded, graph);
         near.iter().for_each(|neighbour| self.bits[neighbour.row()] = 0);
         if witness.is_some() {
@@ -141,10 +142,11 @@ impl CliqueSearch {
         Ok(None)
     }
 
-    /// Fills the rows of all candidates; or names a witness that it need not, somebody excluded who overlaps them all.
+    /// Fills the rows of all candidates. Or returns a witness that there are no relations: an excluded object that
+    /// overlaps all candidates.
     ///
-    /// In a crowd most have one, and it is soon found: whoever overlaps all candidates overlaps the loneliest of them, and
-    /// then whom the first that came into question does not.
+    /// In a crowd most objects have a witness. It is found quickly: it overlaps the candidate with the fewest
+    /// neighbours, and then each candidate that an earlier rival does not overlap.
     fn fill_rows(&mut self, near: &[Slot], candidates: u64, excluded: u64, graph: &Graph) -> Option<Slot> {
         let mut unfilled = candidates;
         let (mut rivals, mut next) = (excluded, 0);
@@ -170,7 +172,7 @@ impl CliqueSearch {
         None
     }
 
-    /// Who among a few neighbours, whose bits are set, overlaps one of them, and this one itself.
+    /// The row of one of a few neighbours, whose bits are set: those that overlap it, and itself.
     #[inline]
     fn row(&self, near: &[Slot], number: usize, graph: &Graph) -> u64 {
         let theirs = graph.neighbours(near[number]);
@@ -181,8 +183,8 @@ impl CliqueSearch {
         near.iter().enumerate().fold(1 << number, |row, (number, other)| row | is_theirs(other) << number)
     }
 
-    /// The same among more than fit a word. Only those who stand for their twins are looked at. Somebody whose deputy comes
-    /// before the object is in no relation of it: the deputy could be added.
+    /// The search among more than 64 neighbours, of which only deputies are vertices. An object whose deputy is an
+    /// earlier one has no relations: the deputy could be added to each.
     fn search_many(&mut self, slot: Slot, near: &[Slot], graph: &Graph, quota: &mut Quota) -> Result<(), Exhausted> {
         if self.twins.deputy(slot, graph) != slot {
             return Ok(());

@@ -1,19 +1,24 @@
-//! Whose relations may have changed.
+//! The objects whose relations may have changed.
 //!
-//! The relations of an object, those of which it is the lowest member, depend on its neighbours and on which of them
-//! overlap each other, not counting pairs of two who come before it. A pair that begins or ends therefore touches its two
-//! ends and those who overlap both and come before the later one. Whoever overlapped both and no longer does is an end
-//! itself, of another pair.
+//! The relations of an object, those of which it is the lowest member, depend on its neighbours and on the pairs among
+//! them, except pairs of two earlier ones. So a pair that begins or ends touches its two ends, and the objects that
+//! overlap both and are before the later end. An object that no longer overlaps both is an end of another pair.
 //!
-//! Most of those can be spared:
-//! - In a crowd, most objects have no relations, as an earlier neighbour overlaps all their later ones. Such a *witness* is
-//!   remembered. As long as it testifies, nothing has to be searched, and it does until it parts from the object or from a
-//!   later neighbour, or until the object gets a later neighbour that the witness does not overlap.
-//! - Between the two ends, and at the later one, a pair that begins only excludes: relations may be lost, and whoever has
-//!   none need not be looked at. Nor can it take more work to find them: whether it is within its budget does not change.
+//! ```text
+//! a ┄┄┄ b     a new pair a-b, a < b, touches a, which may gain relations,
+//!  ╲   ╱      b, and each common neighbour c < b; those after a may only lose relations
+//!    c
+//! ```
 //!
-//! A search among more neighbours than fit a word makes use of all pairs that they are in: it is touched by each end near
-//! it. An end that is *dense*, with so many neighbours, touches all of them, which saves to look for those in common.
+//! Most of them need not be searched:
+//! - In a crowd most objects have no relations, as an earlier neighbour overlaps all their later ones. That *witness*
+//!   is kept. It is valid until its pair with the object or with one of its later neighbours ends, or the object gets a
+//!   later neighbour that the witness does not overlap.
+//! - A new pair can only remove relations of common neighbours between the two ends and of the later end. Such an
+//!   object is left out if it has none; and its search cannot take more work than before.
+//!
+//! A search among more than 64 neighbours uses all pairs of these, so it is touched by each end among them. An end with
+//! that many neighbours, a *dense* one, touches all of them.
 
 use space::bits::Bits;
 use space::{Pair, Slot};
@@ -24,14 +29,14 @@ use crate::Graph;
 /// The objects that the last changes touch.
 #[derive(Debug, Default)]
 pub struct Touched {
-    /// What was noted about each slot, as the bits below.
+    /// The notes on each row, as the bits below.
     notes: Vec<u8>,
-    /// The witness of each slot, or `NOBODY`. Who is dense has none.
+    /// The witness of each row, or `NONE`. A dense object has none.
     witnesses: Vec<u32>,
-    /// Those that may lose or gain relations, and those of them that were put off.
+    /// The objects that may lose or gain relations, and those of them that are searched last.
     slots: Vec<Slot>,
     put_off: Vec<Slot>,
-    /// Who has more neighbours than fit a word.
+    /// The objects with more than 64 neighbours.
     dense: Bits,
     dense_len: usize,
     /// Scratch: the ends of pairs that changed.
@@ -40,15 +45,15 @@ pub struct Touched {
 
 const MAY_LOSE: u8 = 1;
 const MAY_GAIN: u8 = 2;
-/// It was put off.
+/// It is searched last.
 const PUT_OFF: u8 = 4;
-/// It is a neighbour of the object at hand.
+/// It is a neighbour of the end that is treated.
 const NEAR: u8 = 8;
 
-const NOBODY: u32 = u32::MAX;
+const NONE: u32 = u32::MAX;
 
 impl Touched {
-    /// Notes whom the last changes of the graph touch.
+    /// Notes the objects that the graph's last changes touch.
     pub fn follow(&mut self, graph: &Graph) {
         self.start(graph);
         self.fetch(graph);
@@ -62,7 +67,7 @@ impl Touched {
         }
     }
 
-    /// Notes everybody, dense or not, as of a graph that was not followed.
+    /// Notes all objects of a graph that was not followed.
     pub fn begin_anew(&mut self, graph: &Graph) {
         *self = Touched::default();
         self.start(graph);
@@ -74,24 +79,24 @@ impl Touched {
         }
     }
 
-    /// Notes one more, who may have any other relations.
+    /// Notes an object.
     pub fn add(&mut self, slot: Slot) {
         self.note(slot, MAY_GAIN);
     }
 
-    /// Remembers who testifies that a slot has no relations.
+    /// Sets the witness that an object has no relations.
     #[inline]
     pub fn set_witness(&mut self, slot: Slot, witness: Option<Slot>) {
-        self.witnesses[slot.row()] = witness.map_or(NOBODY, Slot::number);
+        self.witnesses[slot.row()] = witness.map_or(NONE, Slot::number);
     }
 
-    /// Notes one more, which is not to be among the others. It may have any relations.
+    /// Notes an object that is to be searched last.
     pub fn put_off(&mut self, slot: Slot) {
         self.note(slot, MAY_GAIN | PUT_OFF);
-        self.witnesses[slot.row()] = NOBODY;
+        self.witnesses[slot.row()] = NONE;
     }
 
-    /// Leaves out those that can only lose relations, and have none.
+    /// Leaves out objects that can only lose relations and have none.
     pub fn leave_out(&mut self, has_none: impl Fn(Slot) -> bool) {
         let Touched { notes, slots, put_off, .. } = self;
         slots.retain(|&slot| {
@@ -104,12 +109,11 @@ impl Touched {
         });
     }
 
-    /// Those that were noted, each once, without those that were put off.
+    /// The noted objects, each once, without those that are searched last.
     pub fn slots(&self) -> &[Slot] {
         &self.slots
     }
 
-    /// Those that were put off.
     pub fn slots_put_off(&self) -> &[Slot] {
         &self.put_off
     }
@@ -119,11 +123,11 @@ impl Touched {
         self.put_off.clear();
         if self.notes.len() < graph.rows() {
             self.notes.resize(graph.rows(), 0);
-            self.witnesses.resize(graph.rows(), NOBODY);
+            self.witnesses.resize(graph.rows(), NONE);
         }
     }
 
-    /// Fetches what is known about the ends into the cache, all at once rather than one after the other.
+    /// Prefetches notes and witnesses of the ends.
     fn fetch(&self, graph: &Graph) {
         let ends = graph.ended().iter().chain(graph.began()).flat_map(|pair| [pair.a(), pair.b()]);
         let known = ends.map(|end| self.witnesses[end.row()].wrapping_add(u32::from(self.notes[end.row()])));
@@ -139,12 +143,12 @@ impl Touched {
         *notes |= note;
     }
 
-    /// Keeps up with whether an end is dense.
+    /// Updates whether an end is dense.
     #[inline]
     fn count_dense(&mut self, slot: Slot, graph: &Graph) {
         let is_dense = graph.neighbours(slot).len() > WORD;
         if is_dense != self.dense.contains(slot.row()) {
-            self.witnesses[slot.row()] = NOBODY;
+            self.witnesses[slot.row()] = NONE;
             if is_dense {
                 self.dense.insert(slot.row());
                 self.dense_len += 1;
@@ -155,7 +159,7 @@ impl Touched {
         }
     }
 
-    /// Notes the ends of pairs that have the first one in common, and who overlaps both of some pair.
+    /// Notes the ends of pairs with the same first end, and the common neighbours of both ends.
     fn note_ends(&mut self, same: &[Pair], has_ended: bool, graph: &Graph) {
         let first = same[0].a();
         self.note_first(first, same, has_ended, graph);
@@ -178,31 +182,31 @@ impl Touched {
         near.iter().for_each(|other| self.notes[other.row()] &= !NEAR);
     }
 
-    /// Notes the first end of some pairs: its later neighbours are others.
+    /// Notes the first end of some pairs, whose later neighbours changed.
     fn note_first(&mut self, first: Slot, pairs: &[Pair], has_ended: bool, graph: &Graph) {
         self.count_dense(first, graph);
         let witness = self.witnesses[first.row()];
-        let testifies = witness != NOBODY && {
+        let is_valid = witness != NONE && {
             let theirs = graph.neighbours(Slot::new(witness));
             has_ended || pairs.iter().all(|pair| theirs.binary_search(&pair.b()).is_ok())
         };
-        if !testifies {
+        if !is_valid {
             self.note(first, MAY_GAIN);
         }
     }
 
-    /// Notes the second end of a pair, or somebody who overlaps both.
+    /// Notes the second end of a pair, or a common neighbour.
     #[inline]
     fn note_later(&mut self, slot: Slot, first: Slot, has_ended: bool) {
         let witness = self.witnesses[slot.row()];
-        if witness == NOBODY {
+        if witness == NONE {
             self.note(slot, if has_ended || slot < first { MAY_GAIN } else { MAY_LOSE });
         } else if has_ended && witness == first.number() {
             self.note(slot, MAY_GAIN);
         }
     }
 
-    /// Notes everybody near an end that is dense, and everybody dense near an end.
+    /// Notes all neighbours of dense ends, and dense neighbours of all ends.
     fn note_around_dense(&mut self, graph: &Graph) {
         let mut ends = std::mem::take(&mut self.ends);
         for pair in graph.ended().iter().chain(graph.began()) {

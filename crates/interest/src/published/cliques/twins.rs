@@ -1,36 +1,37 @@
-//! Twins: two who overlap each other and exactly the same others, as those do who stand at one point.
+//! Twins: two objects that overlap each other and the same others, as objects at one point do.
 //!
-//! Twins are in the same relations, so that one of them, the lowest, can stand for all: a crowd that has gathered around a
+//! Twins are in the same relations, so the lowest of them, their *deputy*, represents all in a search: a crowd at one
 //! target is a few vertices.
 
 use space::Slot;
 
 use crate::Graph;
 
-/// Who stands for whom, found out when asked, and remembered while the graph stays as it is.
+/// The deputies, computed on demand and kept while the graph does not change.
 #[derive(Debug, Default)]
 pub struct Twins {
-    /// Counts the states of the graph.
+    /// The number of states of the graph.
     round: u32,
     known: Vec<Known>,
 }
 
-/// The neighbours of an object, twins together.
+/// The neighbours of an object, in families of twins.
 #[derive(Debug, Default)]
 pub struct Families {
-    /// Everybody with its deputy: those of one family one after the other.
+    /// All neighbours, one family after the other.
     members: Vec<Slot>,
-    /// Who stands for each family, ascending, and where the family begins. The object's own twins come first.
+    /// The deputy of each family, ascending, and the start of the family in `members`. The object's own
+    /// twins come first.
     deputies: Vec<Slot>,
     starts: Vec<usize>,
-    /// Scratch.
+    /// Scratch memory for sorting.
     pairs: Vec<(Slot, Slot)>,
 }
 
-/// What is known about a slot, and as of which rounds.
+/// What is known about a row, and in which rounds it was computed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
-    /// The sum of numbers that look like chance, one for each of its closed neighbourhood: twins have the same.
+    /// The sum of a hash of each slot of its closed neighbourhood, which twins share.
     hash: u64,
     hash_round: u32,
     deputy_round: u32,
@@ -38,7 +39,7 @@ struct Known {
 }
 
 impl Twins {
-    /// Forgets everything: the graph is another one.
+    /// Begins with another graph.
     pub fn start(&mut self) {
         self.round = self.round.wrapping_add(1);
         if self.round == 0 {
@@ -81,7 +82,7 @@ impl Twins {
 }
 
 impl Families {
-    /// Takes together the twins among the neighbours of an object that stands for its own.
+    /// Groups the neighbours of an object, which is a deputy, by their deputies.
     pub fn gather(&mut self, slot: Slot, near: &[Slot], graph: &Graph, twins: &mut Twins) {
         self.pairs.clear();
         self.pairs.extend(near.iter().map(|&other| (twins.deputy(other, graph), other)));
@@ -99,7 +100,7 @@ impl Families {
         self.starts.push(self.members.len());
     }
 
-    /// Who stands for each family but the object's own, ascending.
+    /// The deputies of all families but the object's own, ascending.
     pub fn deputies(&self) -> &[Slot] {
         &self.deputies
     }
@@ -109,19 +110,18 @@ impl Families {
         &self.members[..self.starts[0]]
     }
 
-    /// A family by its number.
     pub fn members(&self, number: usize) -> &[Slot] {
         &self.members[self.starts[number]..self.starts[number + 1]]
     }
 }
 
-/// Whether two, the lower one first, overlap each other and the same others.
+/// Whether two objects are twins.
 fn are_twins(lower: Slot, higher: Slot, graph: &Graph) -> bool {
     let (near, theirs) = (graph.neighbours(lower), graph.neighbours(higher));
     let (Ok(place), Ok(their_place)) = (near.binary_search(&higher), theirs.binary_search(&lower)) else {
         return false;
     };
-    // But for each other, the lists are the same; each is one entry ahead between the two.
+    // The lists are equal but for each other, so between the two places one list is ahead by one.
     near.len() == theirs.len()
         && their_place <= place
         && near[..their_place] == theirs[..their_place]
@@ -129,7 +129,7 @@ fn are_twins(lower: Slot, higher: Slot, graph: &Graph) -> bool {
         && near[place + 1..] == theirs[place + 1..]
 }
 
-/// The finaliser of splitmix64, shortened: what it is for is compared in the end.
+/// The finaliser of splitmix64, shortened; equal hashes are compared exactly.
 fn mixed(slot: Slot) -> u64 {
     let number = (u64::from(slot.number()) + 1).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     (number ^ number >> 29).wrapping_mul(0x94d0_49bb_1331_11eb)

@@ -1,8 +1,9 @@
-//! Maximal cliques among any number of vertices: as [`narrow`](super::narrow), over several words.
+//! Maximal cliques among any number of vertices: the algorithm of [`narrow`](super::narrow) on bitsets
+//! of several words.
 //!
-//! The search keeps its own stack: a clique of thousands is as many levels deep. A level is three bitsets: who may be
-//! added, who may not, and who of the former is still to be tried. As soon as the first two fit one word together, the
-//! rest is a narrow search: most of what a large neighbourhood holds is found there.
+//! The search has a stack of its own, as a clique of thousands is as many levels deep. A level is three bitsets: the
+//! candidates, the excluded vertices, and the candidates still to be tried. When the first two fit into one word, the
+//! rest is a narrow search.
 
 use super::narrow::{self, WORD, ones};
 use super::quota::{Exhausted, Quota};
@@ -11,16 +12,16 @@ use super::quota::{Exhausted, Quota};
 #[derive(Debug, Default)]
 pub struct Wide {
     words: usize,
-    /// Neighbours of each vertex, as bits.
+    /// The neighbours of each vertex, as bits.
     rows: Vec<u64>,
     stack: Vec<u64>,
-    /// Who was chosen, one per level, and the same as bits.
+    /// The chosen vertices, one per level, and the same as bits.
     path: Vec<u32>,
     chosen: Vec<u64>,
 }
 
 impl Wide {
-    /// Begins with a graph of so many vertices and no pairs, all of which are excluded.
+    /// Begins with a graph of `count` excluded vertices and no pairs.
     pub fn start(&mut self, count: usize) {
         self.words = count.div_ceil(WORD);
         self.rows.clear();
@@ -39,14 +40,13 @@ impl Wide {
         remove(&mut self.stack[self.words..], vertex);
     }
 
-    /// Adds a neighbour to a vertex.
     #[inline]
     pub fn join(&mut self, vertex: usize, neighbour: usize) {
         insert(&mut self.rows[vertex * self.words..], neighbour);
     }
 
-    /// Finds the maximal cliques that hold some candidates and nobody who is excluded. `found` is told each, and says how
-    /// many members that makes.
+    /// Finds the maximal cliques that hold some candidates and no excluded vertex. `found` is called for each and
+    /// returns its number of members.
     pub fn search(&mut self, quota: &mut Quota, found: &mut impl FnMut(&[u64]) -> usize) -> Result<(), Exhausted> {
         let words = self.words;
         self.descend(quota, found)?;
@@ -79,20 +79,20 @@ impl Wide {
         Ok(())
     }
 
-    /// Words of memory.
+    /// The memory that it holds, in words.
     pub fn capacity(&self) -> usize {
         self.rows.capacity() + self.stack.capacity()
     }
 
-    /// Takes back the last choice.
+    /// Removes the last chosen vertex.
     fn ascend(&mut self) {
         if let Some(vertex) = self.path.pop() {
             remove(&mut self.chosen, vertex as usize);
         }
     }
 
-    /// Takes a level whose first two bitsets are on the stack: searches a narrow one, or adds who is to be tried. A level
-    /// with nothing to try is gone afterwards.
+    /// Completes the level whose first two bitsets are on the stack: a narrow search, or the set of candidates to be
+    /// tried. A level without any is removed.
     fn descend(&mut self, quota: &mut Quota, found: &mut impl FnMut(&[u64]) -> usize) -> Result<(), Exhausted> {
         let words = self.words;
         let level = self.stack.len() - 2 * words;
@@ -118,7 +118,7 @@ impl Wide {
                 seen += words;
                 if shared > most {
                     (most, pivot) = (shared, vertex);
-                    // There is no better one.
+                    // It is the best possible.
                     if shared as usize + (candidates[word] >> bit & 1) as usize > count {
                         break 'pivots;
                     }
@@ -133,7 +133,7 @@ impl Wide {
         Ok(())
     }
 
-    /// Searches a level whose vertices fit a word, numbered anew.
+    /// Searches a level whose vertices fit into a word, after renumbering them.
     fn narrow(
         &mut self,
         level: usize,
@@ -158,9 +158,9 @@ impl Wide {
             rows[number] = { bits }.enumerate().fold(1 << number, |row, (other, bit)| row | bit << other);
         }
         quota.spend(count * len / 4)?;
-        let (candidates, everybody) = (low(count), low(len));
+        let (candidates, all) = (low(count), low(len));
         let chosen = &mut self.chosen;
-        narrow::extend(&rows, 0, candidates, everybody ^ candidates, quota, &mut |bits| {
+        narrow::extend(&rows, 0, candidates, all ^ candidates, quota, &mut |bits| {
             ones(bits).for_each(|number| insert(chosen, vertices[number]));
             let members = found(chosen);
             ones(bits).for_each(|number| remove(chosen, vertices[number]));
@@ -169,7 +169,7 @@ impl Wide {
     }
 }
 
-/// A word whose lowest bits are set.
+/// The word with the lowest `count` bits set.
 fn low(count: usize) -> u64 {
     if count == 0 { 0 } else { !0 >> (WORD - count) }
 }

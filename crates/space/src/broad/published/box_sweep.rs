@@ -2,8 +2,8 @@
 //!
 //! Invariants, after each update:
 //! - Each axis has both ends of every row's interval, sorted.
-//! - `pairs` are the pairs of rows whose boxes overlap. Two intervals begin to overlap exactly when one's low end passes
-//!   the other's high end, so that every change of a pair shows as a swap on some axis.
+//! - `pairs` are the pairs of rows whose boxes overlap. Two intervals begin to overlap exactly when one's low end
+//!   passes the other's high end, so that every change of a pair shows as a swap on some axis.
 
 use super::Work;
 use super::aabb::Aabb;
@@ -36,7 +36,7 @@ impl BoxSweep {
     /// Takes in where the boxes are now, and the rows that are new.
     pub fn update(&mut self, boxes: &[Aabb], entered: &[u32]) -> Work {
         for (axis, ends) in self.axes.iter_mut().enumerate() {
-            // As if they came from infinitely far up, one after the other: there they overlap nobody.
+            // New boxes start infinitely far up, one behind the other, where they overlap nothing.
             ends.extend(entered.iter().flat_map(|&row| [low_end(0.0, row), high_end(0.0, row)]));
             for end in ends {
                 let aabb = &boxes[row(*end) as usize];
@@ -72,12 +72,6 @@ impl BoxSweep {
     /// The pairs of rows whose boxes overlap.
     pub fn pairs(&self) -> &PairSet {
         &self.pairs
-    }
-
-    pub fn bytes(&self) -> usize {
-        self.axes.iter().map(|ends| ends.capacity() * size_of::<End>()).sum::<usize>()
-            + self.pairs.bytes()
-            + self.in_order.capacity() * size_of::<(Aabb, u32)>()
     }
 
     /// Sorts all axes and sweeps along the one with the fewest overlaps. Returns how many boxes were compared.

@@ -106,15 +106,6 @@ impl BroadPhase for GridSweepAndPrune {
         work.sphere_tests += self.residents.add_oversized_pairs(columns, pairs);
         work
     }
-
-    fn bytes(&self) -> usize {
-        let voxels = self.voxels.iter().map(|voxel| voxel.sweep.bytes() + voxel.entered.capacity() * size_of::<u32>());
-        self.residents.bytes()
-            + self.voxels.capacity() * size_of::<Voxel>()
-            + self.touched.capacity() * size_of::<u32>()
-            + self.boxes.capacity() * size_of::<Aabb>()
-            + voxels.sum::<usize>()
-    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! A set of pairs of rows that is quick to change: open addressing, in an order that depends on nothing but its history.
+//! A set of pairs of rows that is quick to change: open addressing, in an order that depends on nothing but its
+//! history.
 //!
 //! Invariants:
 //! - The table's length is a power of two, and at most half of it is in use.
@@ -83,10 +84,6 @@ impl PairSet {
 
     pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.table.iter().filter(|&&pair| pair != EMPTY).map(|&pair| ((pair >> 32) as u32, pair as u32))
-    }
-
-    pub fn bytes(&self) -> usize {
-        self.table.capacity() * size_of::<u64>()
     }
 
     fn grow(&mut self) {

@@ -1,12 +1,12 @@
-//! Who is in which voxel, and what changed about it: the memory of the methods that keep a grid from tick to tick.
+//! The objects in each voxel, and how that changed: the state of the methods that keep a grid from tick to tick.
 //!
 //! Invariants:
 //! - `rows[row]` is the row as it was at the last update; whatever was told to the cells follows from these.
-//! - Who would be in more than [`Residents::VOXELS_MAX`] voxels is in none, but on a list apart: memory stays linear in
-//!   objects, whatever their size.
+//! - An object in more than [`Residents::VOXELS_MAX`] voxels is on a separate list instead: memory stays linear in the
+//!   number of objects.
 //!
-//! Every row is read again at every update, so that it does not matter which world is handed over, or whether ticks were
-//! skipped: what is as it was costs a comparison.
+//! Every row is read again at every update, so that it does not matter which world is handed over, or whether ticks
+//! were skipped: what is as it was costs a comparison.
 
 use crate::Vec3;
 
@@ -45,7 +45,7 @@ struct Resident {
 const NOBODY: Resident = Resident { bits: [u32::MAX; 4], range: None };
 
 impl Residents {
-    /// Enough for everybody who is no larger than two voxels.
+    /// Enough for an object of the size of two voxels.
     pub const VOXELS_MAX: u64 = 27;
 
     /// Voxels over the box from `low` to `high`.
@@ -95,7 +95,6 @@ impl Residents {
         self.rows.truncate(columns.x.len());
     }
 
-    /// Whether an object is in a voxel.
     #[inline]
     pub fn is_in(&self, row: u32, voxel: usize) -> bool {
         match (self.rows.get(row as usize), self.voxels) {
@@ -127,10 +126,6 @@ impl Residents {
         }
         tests
     }
-
-    pub fn bytes(&self) -> usize {
-        self.rows.capacity() * size_of::<Resident>() + self.oversized.bytes()
-    }
 }
 
 fn bits(columns: Columns<'_>, row: usize) -> [u32; 4] {
@@ -160,7 +155,7 @@ mod tests {
     use crate::Sphere;
     use std::collections::BTreeSet;
 
-    /// Everybody is where the changes say.
+    /// The reported changes add up to the ranges of voxels.
     #[test]
     fn changes_add_up_to_the_ranges() {
         let mut residents = Residents::new(Vec3::ZERO, Vec3::splat(10.0), [10, 10, 10]).unwrap();

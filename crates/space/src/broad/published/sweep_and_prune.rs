@@ -1,10 +1,11 @@
-//! Sweep and prune, as in I-COLLIDE and paper 003: the ends of all boxes sorted on three axes and kept from tick to tick.
+//! Sweep and prune, as in I-COLLIDE and paper 003: the ends of all boxes sorted on three axes and kept from tick to
+//! tick.
 //!
 //! Invariants, from `update` to `find`:
 //! - `listed` are the rows that the sweep knows: those that lived at the last update.
-//! - Whoever overlaps has boxes that overlap, so that only the sweep's pairs have to be tested.
+//! - Spheres that overlap have boxes that overlap, so only the sweep's pairs are tested.
 //!
-//! Nothing is said about which world it was: another one looks as if everybody had jumped, and is sorted afresh.
+//! It does not notice that it is given another world: all objects seem to have jumped, and are sorted again.
 
 use super::aabb::Aabb;
 use super::box_sweep::BoxSweep;
@@ -52,13 +53,6 @@ impl BroadPhase for SweepAndPrune {
             }
         }
         work + Work { sphere_tests: self.sweep.pairs().len() as u64, ..Work::default() }
-    }
-
-    fn bytes(&self) -> usize {
-        self.boxes.capacity() * size_of::<Aabb>()
-            + self.entered.capacity() * size_of::<u32>()
-            + self.listed.bytes()
-            + self.sweep.bytes()
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! Invariants, from `update` to `find`:
 //! - `ends` are the low ends of all objects along `axis`, sorted, and `sorted` are the objects in that order.
-//! - Whoever overlaps an object and comes later in the order has its low end no higher than the object's high end.
+//! - If two objects overlap, the low end of the later one is not above the high end of the earlier one.
 
 use super::aabb::Aabb;
 use super::interval_ends::{End, insertion_sort, low_end, row};
@@ -90,10 +90,6 @@ impl BroadPhase for SweepOneAxis {
         }
         work + Work { sphere_tests, ..Work::default() }
     }
-
-    fn bytes(&self) -> usize {
-        self.listed.bytes() + self.ends.capacity() * size_of::<End>() + self.sorted.bytes()
-    }
 }
 
 impl Sorted {
@@ -114,11 +110,6 @@ impl Sorted {
 
     fn columns(&self) -> Columns<'_> {
         Columns { x: &self.x, y: &self.y, z: &self.z, radius: &self.radius }
-    }
-
-    fn bytes(&self) -> usize {
-        let ends = self.low.capacity() + self.high.capacity();
-        4 * (ends + self.x.capacity() + self.y.capacity() + self.z.capacity() + self.radius.capacity())
     }
 }
 

@@ -1,9 +1,8 @@
-//! Questions about a place rather than about pairs: who is within a sphere or a box, whom does a ray or a moving sphere
-//! meet first, who is nearest.
+//! Spatial queries: the objects within a sphere or a box, the first on a ray or in the path of a sphere, the nearest.
 //!
-//! [`Finder`] keeps a tree of cubes over the objects and answers from it. Each answer is defined by a test of one object,
-//! and is what a loop over all objects would give; the tree only spares most of them. Whatever it rules out before that
-//! test, it rules out with a margin for the rounding of the test.
+//! [`Finder`] keeps a tree of cubes over the objects and answers from it. Each answer is defined by a test of one
+//! object, and equals that of a loop over all objects; the tree only spares most of the tests. It rules objects out
+//! with a margin for the rounding of the test.
 
 mod tree;
 
@@ -19,8 +18,8 @@ use tree::{Cube, Entry, Tree};
 /// Answers questions about places, as the world was at the last [`update`](Finder::update).
 ///
 /// ```
-/// use space::broad::Finder;
-/// use space::{Sphere, Spheres, Vec3};
+/// use kinesphere_space::broad::Finder;
+/// use kinesphere_space::{Sphere, Spheres, Vec3};
 ///
 /// let mut spheres = Spheres::new();
 /// let ann = spheres.insert(Sphere::new(Vec3::new(0.0, 0.0, 0.0), 1.0))?;
@@ -35,7 +34,7 @@ use tree::{Cube, Entry, Tree};
 /// assert_eq!((hit.slot, (hit.time * 9.0).round()), (bob, 3.0));
 /// let nearest = finder.nearest(Vec3::new(3.0, 0.0, 0.0), 1);
 /// assert_eq!((nearest[0].slot, nearest[0].distance), (bob, 1.0));
-/// # Ok::<(), space::SpheresError>(())
+/// # Ok::<(), kinesphere_space::SpheresError>(())
 /// ```
 #[derive(Debug, Default)]
 pub struct Finder {
@@ -47,29 +46,25 @@ pub struct Finder {
 /// The object that a ray or a moving sphere meets first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
-    /// Which object.
     pub slot: Slot,
     /// When, from 0 at the start of the motion to 1 at its end.
     pub time: f64,
 }
 
-/// An object, and how far it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Neighbour {
-    /// Which object.
     pub slot: Slot,
     /// From the point to the object's sphere, in metres; zero inside.
     pub distance: f64,
 }
 
 impl Finder {
-    /// A finder that knows nobody yet.
     pub fn new() -> Finder {
         Finder::default()
     }
 
     /// Takes in the world as it is now. The cost follows what moved, when it saw the same world before, in this tick or
-    /// in the one before; else it takes in everybody.
+    /// in the one before; otherwise it follows the number of objects.
     pub fn update(&mut self, spheres: &Spheres) {
         let now = spheres.edition();
         let follows = self.seen.is_some_and(|seen| now.is_of_the_same_tick_as(seen) || now.is_next_after(seen));
@@ -100,8 +95,8 @@ impl Finder {
         }
     }
 
-    /// Everybody who overlaps `sphere`, as [`Sphere::overlaps`] has it, ascending; nobody if its radius is negative
-    /// or NaN, or its centre not finite. Replaces the contents of `found`.
+    /// Replaces `found` by the objects that overlap `sphere` ([`Sphere::overlaps`]), ascending; by none if its radius
+    /// is negative or NaN, or its centre is not finite.
     pub fn within_sphere(&self, sphere: Sphere, found: &mut Vec<Slot>) {
         found.clear();
         if !sphere.center.is_finite() || sphere.radius.is_nan() || sphere.radius < 0.0 {
@@ -119,8 +114,8 @@ impl Finder {
         found.sort_unstable();
     }
 
-    /// Everybody whose centre is in the box from `min` to `max`, its surface included, or whose sphere reaches into it,
-    /// ascending. Replaces the contents of `found`.
+    /// Replaces `found` by the objects whose centre is in the box from `min` to `max`, its surface included, or whose
+    /// sphere reaches into it, ascending.
     pub fn within_box(&self, min: Vec3, max: Vec3, found: &mut Vec<Slot>) {
         found.clear();
         if min.is_nan() || max.is_nan() || !min.cmple(max).all() {
@@ -138,14 +133,14 @@ impl Finder {
         found.sort_unstable();
     }
 
-    /// Whom a ray from `origin` to `origin + motion` meets first; of several at once, the one with the lowest slot.
-    /// Whoever is around the origin is met at time 0. A ray passes points, which have no surface.
+    /// The first object on the ray from `origin` to `origin + motion`; of several at once, the one with the lowest
+    /// slot. An object around the origin is met at time 0. A ray passes points, as they have no surface.
     pub fn first_on_ray(&self, origin: Vec3, motion: Vec3) -> Option<Hit> {
         self.first_of_motion(Sphere::new(origin, 0.0), motion)
     }
 
-    /// Whom a sphere meets first while it moves by `motion`, as [`contact`] has it: whoever overlaps it
-    /// at the start is met at time 0, whoever only touches it and is left behind is not met. Of several at once, the one
+    /// The first object that a sphere touches while it moves by `motion` ([`contact`]). An object that overlaps it at
+    /// the start is met at time 0; one that only touches it and is left behind is not met. Of several at once, the one
     /// with the lowest slot.
     pub fn first_of_motion(&self, sphere: Sphere, motion: Vec3) -> Option<Hit> {
         if !sphere.center.is_finite() || !motion.is_finite() || !sphere.radius.is_finite() || sphere.radius < 0.0 {
@@ -196,19 +191,12 @@ impl Finder {
         best.into_sorted_vec().into_iter().map(|ByDistance(neighbour)| neighbour).collect()
     }
 
-    /// How many objects it knows.
     pub fn len(&self) -> usize {
         self.tree.len()
     }
 
-    /// Whether it knows nobody.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// Heap memory held, in bytes.
-    pub fn bytes(&self) -> usize {
-        self.tree.bytes()
     }
 
     /// Checks everything that must hold of the tree.
@@ -225,14 +213,14 @@ fn reaches_into(sphere: Sphere, min: Vec3, max: Vec3) -> bool {
         || beyond.x * beyond.x + beyond.y * beyond.y + beyond.z * beyond.z < sphere.radius * sphere.radius
 }
 
-/// A reach that an `f32` test may take for this one: each of its operations is off by a part in sixteen million at most,
-/// or, where squares vanish, by nothing that a metre would notice.
+/// An upper bound of the reach that an `f32` test computes with: each operation is off by at most a part in sixteen
+/// million, or, where squares underflow, by far less than 1e-20 m.
 fn outward(reach: f64) -> f64 {
     reach * (1.0 + 1e-6) + 1e-20
 }
 
 impl Cube {
-    /// No more than the distance: what the subtractions may round off is given away.
+    /// A lower bound of the distance: the rounding of the subtractions is taken off.
     fn distance_to(&self, point: DVec3) -> f64 {
         self.distance_to_box(point, point)
     }
@@ -244,7 +232,8 @@ impl Cube {
         (beyond - rounding).max(DVec3::ZERO).length()
     }
 
-    /// When a moving sphere first reaches whoever may be here, or a little earlier. `None` if it does not.
+    /// The time at which a moving sphere first reaches an object that may be in this cube, or a little earlier. `None`
+    /// if it never does.
     fn entered_by(&self, origin: DVec3, motion: DVec3, radius: f64) -> Option<f64> {
         let from = origin - self.center;
         let scale = from.abs().max_element() + motion.abs().max_element() + self.half + self.widest + radius;

@@ -4,9 +4,9 @@
 //! - An object's centre is in its cube, and its radius is at most half the cube's side; so an object that moves within
 //!   its cube changes nothing but its own entry.
 //! - A cube's `count` is how many objects are in it and below; its `widest` is no less than any of their radii.
-//! - A cube has eight children or none. It gets them when it is crowded by objects that fit into them, and loses them when
-//!   few are left. Many objects at one place stay together in a cube at the end of [`Tree::SMALLEST`].
-//! - The root contains everybody: it grows by becoming one eighth of a root of twice its size.
+//! - A cube has eight children or none. It gets them when it is crowded by objects that fit into them, and loses them
+//!   when few are left. Many objects at one place stay together in a cube at the end of [`Tree::SMALLEST`].
+//! - The root contains all objects: it grows by becoming one eighth of a root of twice its size.
 
 use crate::{DVec3, Vec3};
 
@@ -68,8 +68,8 @@ impl Entry {
 }
 
 impl Cube {
-    /// Compared with its corners, which are exact as its centre is: how far the point is from the centre would be rounded, and a
-    /// point that is outside by less than that would be taken for one inside.
+    /// Compares with the corners, which are exact. The distance from the centre would be rounded, and a point just
+    /// outside taken for one inside.
     fn contains(&self, point: DVec3) -> bool {
         let half = DVec3::splat(self.half);
         (self.center - half).cmple(point).all() && point.cmple(self.center + half).all()
@@ -112,14 +112,6 @@ impl Tree {
         self.nodes.get(self.root as usize).map_or(0, |root| root.count as usize)
     }
 
-    pub fn bytes(&self) -> usize {
-        let entries: usize = self.nodes.iter().map(|node| node.entries.capacity() * size_of::<Entry>()).sum();
-        entries
-            + self.nodes.capacity() * size_of::<Node>()
-            + self.free.capacity() * 4
-            + self.places.capacity() * size_of::<Place>()
-    }
-
     /// Puts an object where it is now, or takes it out.
     pub fn set(&mut self, entry: Entry, is_alive: bool) {
         let place = self.places[entry.row as usize];
@@ -143,8 +135,8 @@ impl Tree {
         }
     }
 
-    /// Puts everybody where they are now, cube by cube: quicker than one by one when most have moved, as entries lie side
-    /// by side. Returns the rows that cannot stay in their cube, or are no longer there.
+    /// Updates all entries in place, cube by cube: when most have moved this is faster than one by one, as entries are
+    /// adjacent. Returns the rows that left their cube or were removed.
     pub fn refresh(&mut self, now: impl Fn(u32) -> Option<Entry>) -> Vec<u32> {
         let mut leaving = Vec::new();
         for node in &mut self.nodes {
@@ -178,8 +170,8 @@ impl Tree {
         }
     }
 
-    /// Shows objects in the order of a bound that none in a cube is below, cube by cube, while the bound is not above what
-    /// `see` returned last. A cube without a bound is passed over.
+    /// Visits objects cube by cube, in the order of the cubes' lower bounds, while the bound is not above what `see`
+    /// returned last. A cube without a bound is skipped.
     pub fn visit_in_order(&self, bound: impl Fn(&Cube) -> Option<f64>, mut see: impl FnMut(&Entry) -> f64) {
         let mut limit = f64::INFINITY;
         let mut stack = vec![(0.0, self.root)];
@@ -255,7 +247,7 @@ impl Tree {
             if node.children != NONE
                 || node.entries.len() <= Self::CROWDED
                 || limit < Self::SMALLEST
-                // Beyond the last bit of a centre, cubes tell nobody apart.
+                // Cubes smaller than the last bit of a centre separate no objects.
                 || limit < cube.center.abs().max_element() * f64::from(f32::EPSILON) * 0.25
                 || node.entries.iter().filter(fits).count() <= Self::CROWDED
             {
@@ -400,6 +392,6 @@ impl Tree {
             seen += node.entries.len();
         }
         let placed = self.places.iter().filter(|place| place.node != NONE).count();
-        assert_eq!((seen, placed), (self.len(), self.len()), "everybody is in the tree once");
+        assert_eq!((seen, placed), (self.len(), self.len()), "every object is in the tree once");
     }
 }
