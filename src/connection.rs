@@ -18,7 +18,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
-use crate::listen::Peer;
+use crate::listen::PeerAddress;
 
 /// How long a connection may take. A connection that became a WebSocket has the limits of its link instead.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,7 @@ async fn answer(
 ) {
     let router = TowerToHyperService::new(router);
     let service = service_fn(move |mut question: Request<Incoming>| {
-        question.extensions_mut().insert(ConnectInfo(Peer(peer)));
+        question.extensions_mut().insert(ConnectInfo(PeerAddress(peer)));
         router.call(question)
     });
     let mut builder = http1::Builder::new();
@@ -93,7 +93,7 @@ mod tests {
             })
         };
         let router = Router::new()
-            .route("/who", get(async |ConnectInfo(Peer(peer)): ConnectInfo<Peer>| peer.to_string()))
+            .route("/who", get(async |ConnectInfo(PeerAddress(peer)): ConnectInfo<PeerAddress>| peer.to_string()))
             .route("/take", post(async |_: String| "taken"))
             .route("/echo", get(echo));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

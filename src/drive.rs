@@ -31,7 +31,7 @@ const EVENTS_AT_ONCE: usize = 256;
 const FAREWELL_MAX: Duration = Duration::from_millis(2_500);
 
 /// A server and what it runs with.
-pub struct Drive {
+pub struct Driver {
     pub server: Server,
     pub inbox: Inbox,
     pub admission: Admission,
@@ -66,7 +66,7 @@ async fn next_node_event(nodes: &mut Option<Nodes>) -> LinkEvent {
     }
 }
 
-impl Drive {
+impl Driver {
     /// Runs the server until it is ordered to stop, or until no orders can come any more. Returns the server.
     pub async fn run(self) -> Server {
         let mut running = Running { outboxes: BTreeMap::new(), meters: Meters::default(), drive: self };
@@ -116,7 +116,7 @@ impl Drive {
 
 /// A server that runs.
 struct Running {
-    drive: Drive,
+    drive: Driver,
     outboxes: BTreeMap<LinkId, Outbox>,
     meters: Meters,
 }
@@ -227,7 +227,7 @@ impl Running {
     /// Reports when the server belongs to its cluster, and starts anew if the cluster has left it out.
     fn look_after_cluster(&mut self) {
         let now = self.now();
-        let Drive { server, nodes: Some(nodes), watchers, .. } = &mut self.drive else { return };
+        let Driver { server, nodes: Some(nodes), watchers, .. } = &mut self.drive else { return };
         let Some(cluster) = server.cluster() else { return };
         metrics::gauge!("kinesphere_cluster_nodes").set(cluster.plan().members.len() as f64);
         metrics::gauge!("kinesphere_cluster_objects").set(cluster.custody().own().count() as f64);
@@ -279,7 +279,7 @@ impl Running {
             }
             LinkEvent::Received { link, channel, bytes, room: _room } => {
                 self.meters.passed(Direction::In, &bytes);
-                let Drive { admission, server, .. } = &mut self.drive;
+                let Driver { admission, server, .. } = &mut self.drive;
                 match admission.admit(link, &bytes, now_s(), || server.speaker(link)) {
                     Admitted::Hello(hello, nickname) if channel == Channel::Stream => {
                         server.hello(now, link, hello, nickname);
@@ -318,7 +318,7 @@ impl Running {
 
     /// A message that cannot be sent has a link that closes; the link's event will say so.
     fn carry_out_one(&mut self, effect: Effect) {
-        let Drive { server, keeper, nodes, .. } = &mut self.drive;
+        let Driver { server, keeper, nodes, .. } = &mut self.drive;
         match effect {
             Effect::Send { to: Endpoint::Link(link), channel, bytes } => {
                 self.meters.passed(Direction::Out, &bytes);

@@ -20,7 +20,7 @@ use crate::certificate::Certificates;
 use crate::connection::{Patience, answer_all};
 use crate::link::client::{AvatarLook, Introduction};
 use crate::link::{Links, PATH, websocket};
-use crate::listen::{Encrypted, Peer, Plain};
+use crate::listen::{Encrypted, PeerAddress, Plain};
 use crate::models;
 use crate::order::{self, Order, Orders};
 use crate::origin::{self, Origins};
@@ -174,7 +174,7 @@ fn is_of_a_proxy(header: &str) -> bool {
 /// Carries out an operator's order. Requests from this machine need no token, unless the server always asks for it.
 async fn obey(
     State(answers): State<Answers>,
-    ConnectInfo(Peer(peer)): ConnectInfo<Peer>,
+    ConnectInfo(PeerAddress(peer)): ConnectInfo<PeerAddress>,
     headers: HeaderMap,
     Json(order): Json<Order>,
 ) -> Response {
@@ -197,7 +197,7 @@ async fn obey(
 /// Streams the map to an operator who is trusted or shows the token in the first message.
 async fn open_watch(
     State(answers): State<Answers>,
-    ConnectInfo(Peer(peer)): ConnectInfo<Peer>,
+    ConnectInfo(PeerAddress(peer)): ConnectInfo<PeerAddress>,
     headers: HeaderMap,
     upgrade: WebSocketUpgrade,
 ) -> Response {
@@ -213,7 +213,7 @@ async fn open_watch(
 
 async fn open_socket(
     State(answers): State<Answers>,
-    ConnectInfo(Peer(peer)): ConnectInfo<Peer>,
+    ConnectInfo(PeerAddress(peer)): ConnectInfo<PeerAddress>,
     headers: HeaderMap,
     upgrade: WebSocketUpgrade,
 ) -> Response {

@@ -1,12 +1,13 @@
 //! The flags `--depth` and `--spheres`: how many levels a sphere-tree has, and how many balls each may have.
 
 use clap::Args;
+use serde::Serialize;
 use shapes::sphere_tree::{MAX_DEPTH, default_caps};
 
 use crate::failure::Failure;
 
 /// Levels of a sphere-tree, as a command line gives them.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Serialize)]
 pub struct Levels {
     /// Levels below the root [default: 3, or as many as --spheres names]
     #[arg(long, value_name = "L")]

@@ -22,7 +22,7 @@ const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
 
 /// The address at the other end of a connection.
 #[derive(Clone, Copy, Debug)]
-pub struct Peer(pub SocketAddr);
+pub struct PeerAddress(pub SocketAddr);
 
 /// TCP connections as they come.
 pub struct Plain {
@@ -37,7 +37,7 @@ impl Plain {
 }
 
 impl axum::serve::Listener for Plain {
-    type Io = Held<TcpStream>;
+    type Io = Counted<TcpStream>;
     type Addr = SocketAddr;
 
     async fn accept(&mut self) -> (Self::Io, SocketAddr) {
@@ -55,7 +55,7 @@ pub struct Encrypted {
     ready: mpsc::Receiver<(TlsStream, SocketAddr)>,
 }
 
-type TlsStream = tokio_rustls::server::TlsStream<Held<TcpStream>>;
+type TlsStream = tokio_rustls::server::TlsStream<Counted<TcpStream>>;
 
 impl Encrypted {
     /// Each handshake uses the certificate that is current then.
@@ -110,12 +110,12 @@ fn acceptor(certificates: Arc<Certificates>) -> io::Result<TlsAcceptor> {
 }
 
 /// A connection that frees its place when it ends.
-pub struct Held<S> {
+pub struct Counted<S> {
     stream: S,
     _permit: OwnedSemaphorePermit,
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Held<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -125,7 +125,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Held<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Held<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(context, bytes)
     }
@@ -144,13 +144,13 @@ fn room() -> Arc<Semaphore> {
 }
 
 /// Waits for the next connection. Small messages are not held back to fill packets: a WebSocket would wait for them.
-async fn accept(listener: &TcpListener, room: &Arc<Semaphore>) -> (Held<TcpStream>, SocketAddr) {
+async fn accept(listener: &TcpListener, room: &Arc<Semaphore>) -> (Counted<TcpStream>, SocketAddr) {
     let permit = room.clone().acquire_owned().await.expect("the semaphore is never closed");
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
                 let _ = stream.set_nodelay(true);
-                return (Held { stream, _permit: permit }, peer);
+                return (Counted { stream, _permit: permit }, peer);
             }
             // Out of file descriptors, or a peer that has gone already: neither may spin.
             Err(error) => {

@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, oneshot};
 use wire::CloseReason;
 
 use crate::cluster;
-use crate::drive::Drive;
+use crate::drive::Driver;
 use crate::store::keeper::{KeeperStatus, StoreKeeper};
 use crate::why::{self, Evidence, Reach};
 
@@ -56,7 +56,7 @@ pub async fn give(orders: &Orders, order: Order) -> Reply {
 }
 
 /// Obeys an order. The driver stops by itself after [`Order::Stop`].
-pub fn obey(drive: &mut Drive, order: Order, now: Time, links: usize) -> Reply {
+pub fn obey(drive: &mut Driver, order: Order, now: Time, links: usize) -> Reply {
     let named = |who: &str| Nickname::new(who).map_err(|error| error.to_string());
     match order {
         Order::Say { text } => {
@@ -129,7 +129,7 @@ pub fn obey(drive: &mut Drive, order: Order, now: Time, links: usize) -> Reply {
 }
 
 /// Describes the server in sentences.
-fn status(drive: &Drive, links: usize) -> String {
+fn status(drive: &Driver, links: usize) -> String {
     let server = &drive.server;
     let tick = server.world().tick().number();
     let (users, queued) = (server.users().count(), server.queued());
@@ -144,7 +144,7 @@ fn status(drive: &Drive, links: usize) -> String {
     format!("Tick {tick}: {users} users are here, {queued} wait to be let in, {links} connections are open.\n{kept}")
 }
 
-fn drop_user(drive: &mut Drive, name: &Nickname, reason: CloseReason, sentence: &str) -> Reply {
+fn drop_user(drive: &mut Driver, name: &Nickname, reason: CloseReason, sentence: &str) -> Reply {
     let key = name.key();
     let is_meant = |known: &str| Nickname::new(known).is_ok_and(|known| known.key() == key);
     let found: Option<NodeId> = drive.server.users().find(|(_, known, ..)| is_meant(known)).map(|(sender, ..)| sender);

@@ -31,7 +31,7 @@ use world::{Plaza, Spec, World};
 
 use crate::admission::Admission;
 use crate::certificate::{CertificateError, Certificates, Files};
-use crate::drive::Drive;
+use crate::drive::Driver;
 use crate::http::{self, Answers, Health, Operator};
 use crate::kept::{self, KeptError, KeptWorld};
 use crate::link::{LinkLimits, Links, quic};
@@ -240,7 +240,7 @@ impl Service {
         tasks.push(tokio::spawn(look_after(certificates, options.certificate_every, metrics)));
 
         let admission = Admission::new(secret, options.asks_for_tokens, !is_encrypted, &notes);
-        let drive = Drive { server, inbox, admission, keeper, orders: ordered, health, watchers, nodes, began };
+        let drive = Driver { server, inbox, admission, keeper, orders: ordered, health, watchers, nodes, began };
         let (end, ended) = oneshot::channel();
         let runtime = Handle::current();
         // Its own thread: other work of the runtime does not delay a tick.

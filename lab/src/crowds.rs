@@ -1,4 +1,4 @@
-//! Crowds in which everybody has so many neighbours, on average: the workload's own number is that of the middle.
+//! Crowds with a given mean number of neighbours per object: the workload's own number is that of the middle.
 
 use std::ops::Range;
 
@@ -9,7 +9,8 @@ use space::workload::{Motion, Settings, Workload, WorkloadError};
 /// How far an object moves within its crowd per tick, in radii.
 pub const SPEED: f32 = 0.05;
 
-/// Crowds of `size` that mill about at [`SPEED`], in which an object has `neighbours` others on average over some ticks.
+/// Crowds of `size` that mill about at [`SPEED`], in which an object has `neighbours` others on average over some
+/// ticks.
 pub fn workload(
     objects: usize,
     size: usize,

@@ -1,14 +1,12 @@
-//! Do the papers hold, and is ours faster?
+//! Experiments and benches: do the papers hold, and is ours faster?
 //!
-//! Experiments and comparisons as plain functions: settings, a [`Stopwatch`](stopwatch::Stopwatch) and a progress
-//! callback go in, a document comes out. Nothing here owns a clock or writes a file, so a test can be the clock.
-//!
-//! - [`allocator`]: the only `unsafe` code of the lab; it counts memory.
-//! - [`method`]: the broad phases that are compared, one line each.
-//! - [`bench`](mod@bench): how fast is it, on which workload.
+//! - [`study`]: what every experiment and bench is, and the one runner for all of them.
+//! - [`experiment`]: the papers' figures, made again, with a judgement of each claim.
+//! - [`bench`](mod@bench): how fast is one thing, against its rivals.
+//! - [`report`]: tables, plots and pages.
+//! - [`method`]: the broad phases that are compared; [`parry_rival`] is parry3d's tree as one of them.
 //! - [`crowds`]: worlds of crowds with a given mean number of neighbours.
-//! - [`experiment`]: the papers' figures, made again, with a verdict on each claim.
-//! - [`report`]: tables, plots and pages for people.
+//! - [`allocator`]: the only `unsafe` code of the lab; it counts memory.
 
 pub mod allocator;
 pub mod bench;
@@ -20,3 +18,27 @@ pub mod parry_rival;
 pub mod report;
 pub mod setting;
 pub mod stopwatch;
+pub mod study;
+
+use study::runner::StudyEntry;
+
+/// All studies, in the order of the help text.
+pub const STUDIES: &[StudyEntry] = &[
+    StudyEntry::of::<experiment::broad_phases::Settings>(),
+    StudyEntry::of::<experiment::prediction::Settings>(),
+    StudyEntry::of::<experiment::decisions::Settings>(),
+    StudyEntry::of::<experiment::relations::Settings>(),
+    StudyEntry::of::<experiment::groups::Settings>(),
+    StudyEntry::of::<experiment::world::Settings>(),
+    StudyEntry::of::<experiment::missed_collisions::Settings>(),
+    StudyEntry::of::<experiment::four_users::Settings>(),
+    StudyEntry::of::<experiment::room::Settings>(),
+    StudyEntry::of::<experiment::sphere_trees::Settings>(),
+    StudyEntry::of::<bench::broad_phase::Settings>(),
+    StudyEntry::of::<bench::interest::Settings>(),
+    StudyEntry::of::<bench::motion::Settings>(),
+    StudyEntry::of::<bench::narrow::Settings>(),
+    StudyEntry::of::<bench::queries::Settings>(),
+    StudyEntry::of::<bench::tick::Settings>(),
+    StudyEntry::of::<bench::world::Settings>(),
+];

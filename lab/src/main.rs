@@ -2,33 +2,32 @@
 
 #![forbid(unsafe_code)]
 
-mod clock;
 mod command;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use command::Command;
+use clap::{FromArgMatches, Subcommand};
+use command::SimulatorCommand;
 use kinesphere::failure::refuse;
-
-/// Runs the papers' experiments again, judges their claims, and measures our methods against their rivals.
-#[derive(Parser)]
-#[command(
-    name = "lab",
-    bin_name = "cargo run --release -p lab --",
-    arg_required_else_help = true,
-    after_help = "Example: cargo run --release -p lab -- broad-phases"
-)]
-struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
+use lab::STUDIES;
+use lab::study::runner::{run_named, with_subcommands};
 
 fn main() -> ExitCode {
     // Two providers of cryptography in one program would panic at the first handshake: one is chosen here.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let arguments = Arguments::try_parse().unwrap_or_else(|error| refuse(&error));
-    match command::run(arguments.command) {
+    let lab = clap::Command::new("lab")
+        .bin_name("cargo run --release -p lab --")
+        .about("Runs the papers' experiments again, judges their claims, and measures our methods against their rivals")
+        .after_help("Example: cargo run --release -p lab -- broad-phases")
+        .subcommand_required(true)
+        .arg_required_else_help(true);
+    let lab = SimulatorCommand::augment_subcommands(with_subcommands(lab, STUDIES));
+    let matches = lab.try_get_matches().unwrap_or_else(|error| refuse(&error));
+    let result = match SimulatorCommand::from_arg_matches(&matches) {
+        Ok(simulator) => command::run(simulator),
+        Err(_) => run_named(&matches, STUDIES),
+    };
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("lab: {failure}");

@@ -8,90 +8,68 @@ use space::broad::{
 
 use crate::parry_rival::{ParryIncremental, ParryRebuild, ParryRefit, Upkeep};
 
-/// A way to find the pairs, and when it is worth trying.
+/// A way to find the pairs.
 #[derive(Clone, Copy, Debug)]
-pub struct Method {
-    /// What it is called everywhere.
+pub struct BroadPhaseMethod {
     pub name: &'static str,
-    /// Beyond this many objects it runs only when asked for by name: a comparison should end.
+    /// Beyond this number of objects it runs only when asked for by name: a comparison should end.
     pub objects_max: usize,
-    /// Makes it, empty. A method with more than one way to be set up is judged by the best of them.
-    pub make: fn(Circumstances) -> Vec<Contender>,
+    /// Makes it, empty, for a number of threads. A method that can be set up in several ways is judged by the best.
+    pub make: fn(usize) -> Vec<Contender>,
 }
 
-/// What a method may know before it starts.
-#[derive(Clone, Copy, Debug)]
-pub struct Circumstances {
-    /// How many threads it may use.
-    pub threads: usize,
-}
-
-/// A method, set up and ready.
+/// A method that is set up and ready.
 pub struct Contender {
     /// How it was set up, where there are several ways.
     pub variant: Option<&'static str>,
-    /// The method itself.
     pub broad_phase: Box<dyn BroadPhase>,
 }
 
 /// All methods, ours first, in the order of the tables.
-pub const METHODS: &[Method] = &[
-    Method { name: "kinesphere", objects_max: usize::MAX, make: |with| one(Kinesphere::with_threads(with.threads)) },
-    Method { name: "plain-grid", objects_max: usize::MAX, make: |_| one(PlainGrid::default()) },
-    Method { name: "brute-force", objects_max: 10_000, make: |_| one(BruteForce) },
-    Method { name: "octree", objects_max: 100_000, make: |_| one(Octree::default()) },
-    Method { name: "uniform-grid", objects_max: 100_000, make: |_| one(UniformGrid::default()) },
-    Method { name: "sweep-and-prune", objects_max: 100_000, make: |_| one(SweepAndPrune::default()) },
-    Method { name: "sweep-one-axis", objects_max: 100_000, make: |_| one(SweepOneAxis::default()) },
-    Method { name: "grid-sweep-and-prune", objects_max: 100_000, make: |_| one(GridSweepAndPrune::default()) },
-    Method { name: "parry-refit", objects_max: usize::MAX, make: |_| parry_refit() },
-    Method { name: "parry-rebuild", objects_max: usize::MAX, make: |_| one(ParryRebuild::new()) },
-    Method { name: "parry-incremental", objects_max: usize::MAX, make: |_| parry_incremental() },
+pub const METHODS: &[BroadPhaseMethod] = &[
+    method("kinesphere", usize::MAX, |threads| one(Kinesphere::with_threads(threads))),
+    method("plain-grid", usize::MAX, |_| one(PlainGrid::default())),
+    method("brute-force", 10_000, |_| one(BruteForce)),
+    method("octree", 100_000, |_| one(Octree::default())),
+    method("uniform-grid", 100_000, |_| one(UniformGrid::default())),
+    method("sweep-and-prune", 100_000, |_| one(SweepAndPrune::default())),
+    method("sweep-one-axis", 100_000, |_| one(SweepOneAxis::default())),
+    method("grid-sweep-and-prune", 100_000, |_| one(GridSweepAndPrune::default())),
+    method("parry-refit", usize::MAX, |_| each_upkeep(|upkeep| Box::new(ParryRefit::new(upkeep)))),
+    method("parry-rebuild", usize::MAX, |_| one(ParryRebuild::new())),
+    method("parry-incremental", usize::MAX, |_| each_upkeep(|upkeep| Box::new(ParryIncremental::new(upkeep)))),
 ];
 
-/// A name that no method has.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no method is called `{name}`; there are {}", known())]
-pub struct UnknownMethod {
-    /// The name that was given.
-    pub name: String,
-}
-
-impl Method {
-    /// The method called `name`.
-    pub fn named(name: &str) -> Result<&'static Method, UnknownMethod> {
-        METHODS.iter().find(|method| method.name == name).ok_or_else(|| UnknownMethod { name: name.to_owned() })
-    }
-
-    /// The methods that end in reasonable time with this many objects.
-    pub fn feasible(objects: usize) -> Vec<&'static Method> {
+impl BroadPhaseMethod {
+    /// The methods that end in reasonable time with this number of objects.
+    pub fn feasible(objects: usize) -> Vec<&'static BroadPhaseMethod> {
         METHODS.iter().filter(|method| objects <= method.objects_max).collect()
     }
 }
 
-/// All names, as one reads them out.
+/// The method with this name.
+pub fn named(name: &str) -> Result<&'static BroadPhaseMethod, String> {
+    let found = METHODS.iter().find(|method| method.name == name);
+    found.ok_or_else(|| format!("no method is called `{name}`; there are {}", known()))
+}
+
+/// All names, for a sentence.
 pub fn known() -> String {
     METHODS.iter().map(|method| method.name).collect::<Vec<_>>().join(", ")
+}
+
+const fn method(name: &'static str, objects_max: usize, make: fn(usize) -> Vec<Contender>) -> BroadPhaseMethod {
+    BroadPhaseMethod { name, objects_max, make }
 }
 
 fn one(broad_phase: impl BroadPhase + 'static) -> Vec<Contender> {
     vec![Contender { variant: None, broad_phase: Box::new(broad_phase) }]
 }
 
-fn parry_refit() -> Vec<Contender> {
-    upkeeps().map(|(variant, upkeep)| variant_of(variant, ParryRefit::new(upkeep))).into()
-}
-
-fn parry_incremental() -> Vec<Contender> {
-    upkeeps().map(|(variant, upkeep)| variant_of(variant, ParryIncremental::new(upkeep))).into()
-}
-
-fn upkeeps() -> [(&'static str, Upkeep); 2] {
+fn each_upkeep(make: fn(Upkeep) -> Box<dyn BroadPhase>) -> Vec<Contender> {
     [("optimised every tick", Upkeep::Optimise), ("rebuilt every 20 ticks", Upkeep::Rebuild { every: 20 })]
-}
-
-fn variant_of(variant: &'static str, broad_phase: impl BroadPhase + 'static) -> Contender {
-    Contender { variant: Some(variant), broad_phase: Box::new(broad_phase) }
+        .map(|(variant, upkeep)| Contender { variant: Some(variant), broad_phase: make(upkeep) })
+        .into()
 }
 
 #[cfg(test)]
@@ -102,9 +80,9 @@ mod tests {
     fn every_method_has_a_name_of_its_own_and_can_be_made() {
         for (index, method) in METHODS.iter().enumerate() {
             assert_eq!(METHODS.iter().position(|other| other.name == method.name), Some(index));
-            assert!(!(method.make)(Circumstances { threads: 1 }).is_empty());
+            assert!(!(method.make)(1).is_empty());
         }
-        let error = Method::named("bubble-sort").unwrap_err().to_string();
+        let error = named("bubble-sort").unwrap_err();
         assert!(error.starts_with("no method is called `bubble-sort`; there are "), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! parry3d's bounding volume hierarchy behind our trait: the strongest public opponent, used as well as we know how.
+//! parry3d's bounding volume hierarchy behind our trait: the strongest public rival, used as well as we know how.
 //!
 //! Leaves are the spheres' boxes; the exact test of the spheres follows. Nothing is allocated in a steady tick: the
 //! workspace, the tree and the packed copy of the spheres (one cache line per object of a candidate pair instead of
@@ -14,15 +14,15 @@ use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhNode, BvhWorkspace};
 
 use space::{BroadPhase, Edition, Pair, Slot, Sphere, Spheres, Vec3, Work};
 
-/// What keeps a refitted tree in shape: without it the boxes grow into each other and the tree decays. Either way the
+/// Keeps a refitted tree in shape: otherwise the boxes grow into each other and queries become slow. Either way the
 /// tree is built anew as soon as objects have strayed too far for it, as they do at once when they teleport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Upkeep {
     /// A twentieth of the tree is rebuilt every tick, parry's incremental optimisation.
     Optimise,
-    /// The whole tree is rebuilt whenever everybody has moved this many times, on average.
+    /// The whole tree is rebuilt whenever each object has moved this many times, on average.
     Rebuild {
-        /// How many moves per object a tree lasts: as many ticks, when everybody moves.
+        /// Moves per object until a tree is rebuilt: as many ticks, if all objects move.
         every: u32,
     },
 }
@@ -103,7 +103,7 @@ impl BroadPhase for ParryRebuild {
 impl BroadPhase for ParryIncremental {
     fn update(&mut self, spheres: &Spheres) -> Work {
         if !std::mem::replace(&mut self.is_found, false) {
-            // Nobody knows any more who moved since the pairs were found.
+            // What moved since the pairs were found is no longer known.
             self.tree.seen = None;
         }
         self.tree.take_in(spheres);
@@ -150,7 +150,7 @@ struct Tree {
     seen: Option<Edition>,
     /// Moves since the tree was last built.
     moves: u64,
-    /// How far everybody has moved since their part of the tree was built, all together.
+    /// The sum of how far each object has moved since its part of the tree was built.
     strayed: f64,
     /// The sum of all radii when the tree was last built.
     radii: f64,
@@ -174,20 +174,20 @@ impl Tree {
         self.changed.clear();
         let columns = spheres.columns();
         if follows {
-            self.spheres.resize(spheres.rows(), NOBODY);
+            self.spheres.resize(spheres.rows(), NO_SPHERE);
             for row in spheres.moved().iter() {
                 if spheres.alive().contains(row) {
                     let sphere = columns.sphere(row);
                     let before = std::mem::replace(&mut self.spheres[row], sphere);
                     let stray = (sphere.center - before.center).abs().max_element();
-                    // Who comes new has not strayed.
+                    // A new object has not strayed.
                     if !stray.is_nan() {
                         self.strayed += f64::from(stray);
                     }
                     self.bvh.insert_or_update_partially(boxed(sphere), row as u32, 0.0);
                     self.changed.push(row as u32);
                 } else {
-                    self.spheres[row] = NOBODY;
+                    self.spheres[row] = NO_SPHERE;
                     self.bvh.remove(row as u32);
                 }
             }
@@ -195,7 +195,7 @@ impl Tree {
             self.spheres.clear();
             let is_alive = |row: usize| spheres.alive().contains(row);
             self.spheres
-                .extend((0..spheres.rows()).map(|row| if is_alive(row) { columns.sphere(row) } else { NOBODY }));
+                .extend((0..spheres.rows()).map(|row| if is_alive(row) { columns.sphere(row) } else { NO_SPHERE }));
             self.changed.extend(spheres.alive().iter().map(|row| row as u32));
             let leaves = spheres.alive().iter().map(|row| (row, boxed(self.spheres[row])));
             self.bvh = built(leaves, spheres.len());
@@ -270,7 +270,7 @@ impl Tree {
 }
 
 /// In a row without an object.
-const NOBODY: Sphere = Sphere { center: Vec3::NAN, radius: 0.0 };
+const NO_SPHERE: Sphere = Sphere { center: Vec3::NAN, radius: 0.0 };
 
 fn built(leaves: impl Iterator<Item = (usize, Aabb)>, count: usize) -> Bvh {
     if count > 2 {

@@ -1,6 +1,9 @@
-//! Time as an argument: the lab measures, but it is handed the clock.
+//! Time as an argument: a study is handed the clock that it measures with, so that a test can be the clock.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use cpu_time::ProcessTime;
+use serde::Serialize;
 
 /// What a clock shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,6 +20,30 @@ pub trait Stopwatch: Send {
     fn read(&mut self) -> Reading;
 }
 
+/// Processor time of this process and time on the wall, since it was made.
+pub struct ProcessClock {
+    cpu: ProcessTime,
+    wall: Instant,
+}
+
+impl ProcessClock {
+    pub fn new() -> ProcessClock {
+        ProcessClock { cpu: ProcessTime::now(), wall: Instant::now() }
+    }
+}
+
+impl Default for ProcessClock {
+    fn default() -> ProcessClock {
+        ProcessClock::new()
+    }
+}
+
+impl Stopwatch for ProcessClock {
+    fn read(&mut self) -> Reading {
+        Reading { cpu: self.cpu.elapsed(), wall: self.wall.elapsed() }
+    }
+}
+
 /// A span between two readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Elapsed {
@@ -26,17 +53,45 @@ pub struct Elapsed {
     pub wall_ms: f64,
 }
 
+/// The times of ticks, in milliseconds.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct TickTimes {
+    pub cpu_ms_mean: f64,
+    /// The fastest tick.
+    pub cpu_ms_min: f64,
+    /// The slowest tick.
+    pub cpu_ms_max: f64,
+    pub wall_ms_mean: f64,
+}
+
+impl TickTimes {
+    /// The times of these ticks; zero if there are none.
+    pub fn of(ticks: &[Elapsed]) -> TickTimes {
+        let cpu = || ticks.iter().map(|tick| tick.cpu_ms);
+        let mean = |sum: f64| sum / ticks.len().max(1) as f64;
+        TickTimes {
+            cpu_ms_mean: mean(cpu().sum()),
+            cpu_ms_min: cpu().reduce(f64::min).unwrap_or(0.0),
+            cpu_ms_max: cpu().fold(0.0, f64::max),
+            wall_ms_mean: mean(ticks.iter().map(|tick| tick.wall_ms).sum()),
+        }
+    }
+}
+
+/// The time between two readings.
+pub fn between(start: Reading, end: Reading) -> Elapsed {
+    let milliseconds = |span: Duration| span.as_secs_f64() * 1e3;
+    Elapsed {
+        cpu_ms: milliseconds(end.cpu.saturating_sub(start.cpu)),
+        wall_ms: milliseconds(end.wall.saturating_sub(start.wall)),
+    }
+}
+
 /// Does something, and says how long it took.
 pub fn timed<T>(stopwatch: &mut dyn Stopwatch, work: impl FnOnce() -> T) -> (T, Elapsed) {
     let start = stopwatch.read();
     let result = work();
-    let end = stopwatch.read();
-    let milliseconds = |span: Duration| span.as_secs_f64() * 1e3;
-    let elapsed = Elapsed {
-        cpu_ms: milliseconds(end.cpu.saturating_sub(start.cpu)),
-        wall_ms: milliseconds(end.wall.saturating_sub(start.wall)),
-    };
-    (result, elapsed)
+    (result, between(start, stopwatch.read()))
 }
 
 /// A clock for tests: each reading is a fixed step after the one before.

@@ -1,4 +1,4 @@
-//! The command line as a stranger meets it: help, refusals, exit codes, and nothing but results on stdout.
+//! The command line: help, refusals, exit codes, and only results on stdout.
 
 mod shell;
 
@@ -72,13 +72,21 @@ fn bad_input_is_refused_with_what_to_do() {
         ("cluster --nodes 1", "`nodes` is 1, expected 2 to 16"),
         ("cluster --seeds 5", "`5` is no range of seeds, expected FROM..TO"),
         ("peers --hosts 1", "`hosts` is 1, expected 2 to 64"),
-        ("prediction --latency 5000", "`latency` is 5000, expected 0 to 2000 milliseconds"),
-        ("prediction --seeds 0", "`seeds` is 0, expected 1 to 10000"),
-        ("decisions --encounters 0", "`encounters` is 0, expected 1 to 1000000"),
+        ("prediction --latency 5000", "`latency` is 5000, expected 0 to 2,000 milliseconds"),
+        ("prediction --seeds 0", "`seeds` is 0, expected 1 to 10,000"),
+        ("decisions --encounters 0", "`encounters` is 0, expected 1 to 1,000,000"),
+        ("missed-collisions --encounters 0", "`encounters` is 0, expected 1 to 1,000,000"),
+        ("four-users --seconds 1", "`seconds` is 1, expected 5 to 3,600 seconds"),
+        ("sphere-trees --mesh box --depth 9", "--depth is 9, expected 1 to 8"),
+        ("room --speed 11", "`speed` is 11, expected 0 to 10 widths per frame"),
+        ("relations --frames 0", "`frames` is 0, expected 1 to 100,000"),
         ("relations --objects 1", "`objects` is 1, expected 2 to 20,000"),
         ("relations --coverage NaN", "`coverage` is NaN, expected a percentage"),
         ("groups --ticks 1", "`ticks` is 1, expected 2 to 100,000"),
         ("bench interest --ticks 0", "`ticks` is 0, expected 1 to 100,000"),
+        ("bench tick --ticks 0", "`ticks` is 0, expected 1 to 1,000,000"),
+        ("bench tick --objects 5 --clients 6", "`objects` is 5, expected at least as many as `clients`: 6"),
+        ("bench world --movers 101", "`movers` is 101, expected 0 to 100 percent"),
         ("bench", "Usage: cargo run --release -p lab -- bench"),
     ];
     for (command, expected) in cases {
@@ -147,7 +155,7 @@ fn the_lab_writes_its_report_and_prints_verdicts() {
     assert_eq!(document["verdicts"].as_array().unwrap().len(), 9);
 }
 
-/// Keeps out: hours of work were lost for a folder that nobody had looked at before.
+/// Keeps out: hours of work were lost because the folder could not be written.
 #[test]
 fn a_folder_that_cannot_be_written_is_named_before_the_work() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lab"));

@@ -44,7 +44,7 @@ fn what_makes_no_sense_is_refused_with_advice() {
     let refused = [
         ("bench narrow --mesh nowhere.obj", "nowhere.obj"),
         ("bench narrow --method magic", "expected one of octree, octree-tight, combined, best"),
-        ("bench narrow --depth 0", "--depth is 0, expected 1 to"),
+        ("bench narrow --depth 0", "`depth` is 0, expected 1 to 8"),
         (
             "bench narrow --mesh box --method octree --depth 1 --pairs 0",
             "`cargo run --release -p lab -- bench narrow --help` lists",

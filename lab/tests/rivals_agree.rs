@@ -1,4 +1,5 @@
-//! parry's trees, as the lab uses them, find exactly what brute force finds, in all that our own broad phases are held to.
+//! parry's trees, as the lab uses them, find exactly what brute force finds, in all that our own broad phases are held
+//! to.
 
 // The shared module names the package.
 extern crate space as kinesphere_space;

@@ -332,8 +332,8 @@ impl Crowd {
                     self.connected(connected);
                 },
             }
-            // What has arrived is taken in before a bot looks at the time: one that was held up would take its server
-            // for silent.
+            // What has arrived is taken in before a bot looks at the time: one that was held up would take its
+            // server for silent.
             for _ in 1..MESSAGES_AT_ONCE {
                 match self.inbox.try_next() {
                     Some(event) => self.take(event),

@@ -44,7 +44,7 @@ pub struct StatusArguments {
 
 /// The other nodes, and how they prove themselves.
 #[derive(Args)]
-pub struct Among {
+pub struct ClusterArguments {
     /// A node of the cluster, as HOST:PORT; can be given several times
     #[arg(long, value_name = "ADDRESS", env = "KINESPHERE_CLUSTER_JOIN", value_delimiter = ',', requires = "cluster")]
     pub join: Vec<Locator>,
@@ -84,7 +84,7 @@ pub struct Among {
     pub cluster_member: Vec<NodeName>,
 }
 
-impl Among {
+impl ClusterArguments {
     /// What the carrier is told.
     pub fn fabric(&self, cluster: &NodeName) -> Result<FabricSettings, Failure> {
         let trust = match (&self.cluster_members, &self.cluster_authority, &self.cluster_certificate, &self.cluster_key)

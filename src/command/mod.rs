@@ -38,7 +38,7 @@ pub enum Command {
     /// Connect many clients to a server, and check its promises.
     Bots(bots::Bots),
     /// Delay, lose and reorder packets between a server and its clients.
-    Relay(relay::Relay),
+    Relay(relay::RelayArguments),
     /// Play a kept world again, and compare it with its snapshots.
     Replay(replay::Replay),
     /// Say why a user is, or is not, told of an object.

@@ -12,7 +12,7 @@ use kinesphere::output::{print, print_json};
 /// Runs until it is interrupted, and then says what became of them.
 #[derive(Args)]
 #[command(after_help = "Example: kinesphere relay 127.0.0.1:7777 --delay-ms 60 --jitter-ms 20 --loss 0.02")]
-pub struct Relay {
+pub struct RelayArguments {
     /// Where packets go
     #[arg(value_name = "HOST:PORT")]
     target: String,
@@ -43,7 +43,7 @@ pub struct Relay {
 }
 
 /// Runs the command.
-pub fn run(arguments: Relay) -> Result<(), Failure> {
+pub fn run(arguments: RelayArguments) -> Result<(), Failure> {
     let settings = ImpairmentSettings {
         delay_us: (arguments.delay_ms * 1_000.0) as u64,
         jitter_us: (arguments.jitter_ms * 1_000.0) as u64,

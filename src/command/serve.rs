@@ -133,7 +133,7 @@ pub struct Serve {
     advertise: Option<String>,
     #[cfg(feature = "zenoh")]
     #[command(flatten)]
-    among: super::cluster::Among,
+    among: super::cluster::ClusterArguments,
     /// What is logged, as in info,kinesphere=debug
     #[arg(long, value_name = "FILTER", env = "KINESPHERE_LOG", default_value = "warn,zenoh=off,kinesphere=info")]
     log: String,

@@ -9,7 +9,7 @@ use kinesphere::cluster::witness::{self, WitnessError};
 use kinesphere::link::NodeName;
 use server::ServerSettings;
 
-use super::cluster::{Among, unreached};
+use super::cluster::{ClusterArguments, unreached};
 use super::interrupt::interrupted;
 use super::serve::{log, made_of, metres};
 use super::{Failure, runtime};
@@ -30,7 +30,7 @@ pub struct Witness {
     #[arg(long, value_name = "NAME", env = "KINESPHERE_CLUSTER")]
     cluster: NodeName,
     #[command(flatten)]
-    among: Among,
+    among: ClusterArguments,
     /// How many walk about the plaza by themselves, as the servers were told [default: 60]
     #[arg(long, value_name = "N", env = "KINESPHERE_CROWD", value_parser = clap::value_parser!(u32).range(0..=10_000))]
     crowd: Option<u32>,

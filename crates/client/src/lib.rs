@@ -32,7 +32,7 @@ use wire::session::ResumeKey;
 use wire::{CollisionShape, Handle, Hello, InputStep, Moves, Refused, State, ToClient, ToServer, VERSION, Welcome};
 
 use self::others::{Others, OthersSettings};
-use self::own::OwnAvatar;
+use self::own::PredictedAvatar;
 use self::walk::{Ground, Walker};
 use wire::{Channel, Effect, Endpoint, Event, LinkId, Participant};
 
@@ -137,7 +137,7 @@ pub struct Client {
     newest_tick: u64,
     ground: Ground,
     solids: Vec<FixedObject>,
-    own: Option<OwnAvatar>,
+    own: Option<PredictedAvatar>,
     others: Others,
     heard: u16,
     intent: InputStep,
@@ -203,7 +203,7 @@ impl Client {
     }
 
     /// The own avatar.
-    pub fn own(&self) -> Option<&OwnAvatar> {
+    pub fn own(&self) -> Option<&PredictedAvatar> {
         self.own.as_ref()
     }
 
@@ -373,7 +373,7 @@ impl Client {
         self.solids.clear();
         let seconds = f64::from(welcome.tick_us) * 1e-6;
         self.number = self.number.max(welcome.newest);
-        self.own = Some(OwnAvatar::new(walk::metres(welcome.place), welcome.newest, seconds));
+        self.own = Some(PredictedAvatar::new(walk::metres(welcome.place), welcome.newest, seconds));
         self.others = Others::new(self.settings.others);
         self.heard = 0;
         (self.pings, self.has_pong, self.next_ping) = (0, false, now);

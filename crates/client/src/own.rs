@@ -22,7 +22,7 @@ const CORRECTION_LEFT: f64 = 0.8;
 
 /// The own avatar.
 #[derive(Clone, Debug)]
-pub struct OwnAvatar {
+pub struct PredictedAvatar {
     confirmed: Walker,
     /// The newest input that is in the confirmed state.
     acknowledged: u32,
@@ -36,11 +36,11 @@ pub struct OwnAvatar {
     surprise: f64,
 }
 
-impl OwnAvatar {
+impl PredictedAvatar {
     /// An avatar at rest.
-    pub fn new(pos: DVec3, newest: u32, seconds: f64) -> OwnAvatar {
+    pub fn new(pos: DVec3, newest: u32, seconds: f64) -> PredictedAvatar {
         let walker = Walker::standing(pos);
-        OwnAvatar {
+        PredictedAvatar {
             confirmed: walker,
             acknowledged: newest,
             inputs: VecDeque::new(),

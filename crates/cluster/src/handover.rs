@@ -102,16 +102,16 @@ impl Leaving {
 
 /// An object that this node may move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ownership {
+pub(super) struct OwnedObject {
     /// The number of its ownership.
     pub seq: u32,
     /// Whether it has moved since its copies were last updated.
     pub has_moved: bool,
 }
 
-impl Ownership {
-    pub(super) fn new(seq: u32) -> Ownership {
-        Ownership { seq, has_moved: false }
+impl OwnedObject {
+    pub(super) fn new(seq: u32) -> OwnedObject {
+        OwnedObject { seq, has_moved: false }
     }
 }
 
@@ -133,7 +133,7 @@ pub struct Custody {
     /// The plan that it acts by, and that plan's members with objects.
     pub(super) version: u64,
     pub(super) members: Vec<NodeId>,
-    pub(super) own: BTreeMap<ObjectId, Ownership>,
+    pub(super) own: BTreeMap<ObjectId, OwnedObject>,
     pub(super) leaving: BTreeMap<ObjectId, Leaving>,
     /// What was taken and not acknowledged yet: from which node, and under which number.
     untold: BTreeMap<ObjectId, (NodeId, u32)>,
@@ -198,7 +198,7 @@ impl Custody {
 
     /// An object came into being here.
     pub fn begin(&mut self, object: ObjectId) {
-        self.own.insert(object, Ownership::new(1));
+        self.own.insert(object, OwnedObject::new(1));
         self.copies.touch(object);
     }
 
@@ -448,7 +448,7 @@ impl Custody {
     fn take(&mut self, from: NodeId, object: ObjectId, seq: u32) {
         self.taken += 1;
         self.past.remove(&object);
-        self.own.insert(object, Ownership::new(seq));
+        self.own.insert(object, OwnedObject::new(seq));
         self.before.insert(object, (from, None));
         self.untold.insert(object, (from, seq));
         self.copies.touch(object);
@@ -510,7 +510,7 @@ impl Custody {
             if leaving.is_exact || keeper.put(object, &leaving.parcel.clone(), false) {
                 for object in all {
                     let leaving = self.leaving.remove(&object).expect("both wait");
-                    self.own.insert(object, Ownership::new(leaving.seq));
+                    self.own.insert(object, OwnedObject::new(leaving.seq));
                     self.copies.touch(object);
                 }
             }

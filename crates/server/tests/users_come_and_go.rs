@@ -54,7 +54,7 @@ fn a_lost_connection_is_resumed_without_a_second_avatar() {
     let fourth = hall.open(4);
     hall.hello(fourth, "Ann", Some([1; 16]));
     assert_eq!(hall.end(fourth).unwrap().reason, CloseReason::NicknameTaken);
-    // Nobody waits for ever.
+    // A lost session is not kept for ever.
     hall.server.handle(hall.now, Event::Closed { from: third.into() });
     hall.ticks(30 * 16);
     assert_eq!(hall.users(), 0);

@@ -28,6 +28,18 @@ pub(super) struct FirstContact {
     pub on_b: DVec3,
 }
 
+/// A shape or a core, and how it moves.
+#[derive(Clone, Copy)]
+struct Moving<'a, T> {
+    shape: &'a T,
+    motion: &'a WideMotion,
+}
+
+/// A part of a moving shape.
+fn part<'p, T, U>(whole: Moving<'p, T>, shape: &'p U) -> Moving<'p, U> {
+    Moving { shape, motion: whole.motion }
+}
+
 /// The first contact of two moving shapes; ties go to the triangle with the lower number.
 pub(super) fn first_contact(
     a: &Geometry<'_>,
@@ -36,20 +48,15 @@ pub(super) fn first_contact(
     b_motion: &RigidMotion,
     gap: f64,
 ) -> Option<FirstContact> {
-    first_of(a, &WideMotion::new(a_motion), b, &WideMotion::new(b_motion), gap)
+    let (a_motion, b_motion) = (WideMotion::new(a_motion), WideMotion::new(b_motion));
+    first_of(Moving { shape: a, motion: &a_motion }, Moving { shape: b, motion: &b_motion }, gap)
 }
 
-fn first_of(
-    a: &Geometry<'_>,
-    a_motion: &WideMotion,
-    b: &Geometry<'_>,
-    b_motion: &WideMotion,
-    gap: f64,
-) -> Option<FirstContact> {
+fn first_of(a: Moving<'_, Geometry<'_>>, b: Moving<'_, Geometry<'_>>, gap: f64) -> Option<FirstContact> {
     let mut best: Option<FirstContact> = None;
     let mut consider = |one: &Rounded<'_>, other: &Rounded<'_>| {
         let until = best.map_or(1.0, |contact| contact.time);
-        let found = meet(one, a_motion, other, b_motion, gap, until);
+        let found = meet(part(a, one), part(b, other), gap, until);
         best = match (best, found) {
             (Some(best), Some(found)) => Some(if found.time < best.time { found } else { best }),
             (best, found) => best.or(found),
@@ -58,42 +65,36 @@ fn first_of(
     };
     let mut until = 1.0;
     // Leaves are compared by `consider`; above them, balls around everything below rule out most pairs.
-    match (a, b) {
-        (Geometry::Balls(set), Geometry::Convex(rounded)) => walk(
-            set,
-            None,
-            |_, _| 0.0,
-            |_, node, _, is_end| {
+    match (a.shape, b.shape) {
+        (Geometry::Balls(set), Geometry::Convex(rounded)) => {
+            let visit = |_, node, _, is_end| {
                 if is_end {
                     until = consider(&Rounded::ball(set.tree.ball(node)), rounded);
                     return false;
                 }
-                may_meet(&Rounded::ball(set.tree.wrapping(node)), a_motion, rounded, b_motion, gap, until)
-            },
-        ),
-        (Geometry::Balls(set), Geometry::Balls(other)) => walk(
-            set,
-            Some(other),
-            |_, _| 0.0,
-            |_, a, b, is_end| {
+                may_meet(part(a, &Rounded::ball(set.tree.wrapping(node))), part(b, rounded), gap, until)
+            };
+            walk(set, None, |_, _| 0.0, visit);
+        }
+        (Geometry::Balls(set), Geometry::Balls(other)) => {
+            let visit = |_, one, two, is_end| {
                 if is_end {
-                    until = consider(&Rounded::ball(set.tree.ball(a)), &Rounded::ball(other.tree.ball(b)));
+                    until = consider(&Rounded::ball(set.tree.ball(one)), &Rounded::ball(other.tree.ball(two)));
                     return false;
                 }
-                let (one, two) = (Rounded::ball(set.tree.wrapping(a)), Rounded::ball(other.tree.wrapping(b)));
-                may_meet(&one, a_motion, &two, b_motion, gap, until)
-            },
-        ),
+                let (one, two) = (Rounded::ball(set.tree.wrapping(one)), Rounded::ball(other.tree.wrapping(two)));
+                may_meet(part(a, &one), part(b, &two), gap, until)
+            };
+            walk(set, Some(other), |_, _| 0.0, visit);
+        }
         (Geometry::Balls(set), Geometry::Mesh(_)) => {
             for node in set.tree.ends(set.level) {
                 let ball = Geometry::Convex(Rounded::ball(set.tree.ball(node)));
-                for_each_pair(&ball, a_motion, b, b_motion, gap, |one, other| _ = consider(one, other));
+                for_each_pair(part(a, &ball), b, gap, |one, other| _ = consider(one, other));
             }
         }
-        (_, Geometry::Balls(_)) => {
-            return first_of(b, b_motion, a, a_motion, gap).map(FirstContact::swapped);
-        }
-        _ => for_each_pair(a, a_motion, b, b_motion, gap, |one, other| _ = consider(one, other)),
+        (_, Geometry::Balls(_)) => return first_of(b, a, gap).map(FirstContact::swapped),
+        _ => for_each_pair(a, b, gap, |one, other| _ = consider(one, other)),
     }
     best
 }
@@ -101,25 +102,23 @@ fn first_of(
 /// Calls `visit` with each pair of convex parts that may come closer than `gap`, in ascending order of triangles. Balls
 /// of sphere-trees have walks of their own.
 fn for_each_pair(
-    a: &Geometry<'_>,
-    a_motion: &WideMotion,
-    b: &Geometry<'_>,
-    b_motion: &WideMotion,
+    a: Moving<'_, Geometry<'_>>,
+    b: Moving<'_, Geometry<'_>>,
     gap: f64,
     mut visit: impl FnMut(&Rounded<'_>, &Rounded<'_>),
 ) {
-    match (a, b) {
+    match (a.shape, b.shape) {
         (Geometry::Convex(one), Geometry::Convex(other)) => visit(one, other),
         (Geometry::Convex(one), Geometry::Mesh(mesh)) => {
-            swept(a, a_motion, b, b_motion, gap).into_iter().for_each(|at| visit(one, &mesh.triangle(at)));
+            swept(a, b, gap).into_iter().for_each(|at| visit(one, &mesh.triangle(at)));
         }
         (Geometry::Mesh(mesh), Geometry::Convex(other)) => {
-            swept(b, b_motion, a, a_motion, gap).into_iter().for_each(|at| visit(&mesh.triangle(at), other));
+            swept(b, a, gap).into_iter().for_each(|at| visit(&mesh.triangle(at), other));
         }
         (Geometry::Mesh(mesh), Geometry::Mesh(other)) => {
-            for triangle in swept(b, b_motion, a, a_motion, gap) {
+            for triangle in swept(b, a, gap) {
                 let one = mesh.triangle(triangle);
-                for opposite in swept(&Geometry::Convex(one), a_motion, b, b_motion, gap) {
+                for opposite in swept(part(a, &Geometry::Convex(one)), b, gap) {
                     visit(&one, &other.triangle(opposite));
                 }
             }
@@ -129,21 +128,14 @@ fn for_each_pair(
 }
 
 /// Whether two cores may come as close as `gap` before `until`, or are so close at the start. A no is certain.
-fn may_meet(
-    a: &Rounded<'_>,
-    a_motion: &WideMotion,
-    b: &Rounded<'_>,
-    b_motion: &WideMotion,
-    gap: f64,
-    until: f64,
-) -> bool {
-    let origin = a_motion.start().position;
+fn may_meet(a: Moving<'_, Rounded<'_>>, b: Moving<'_, Rounded<'_>>, gap: f64, until: f64) -> bool {
+    let origin = a.motion.start().position;
     let at = |motion: &WideMotion| WidePose {
         position: motion.start().position - origin,
         rotation: motion.start().rotation,
     };
-    let found = separation(&a.core.place(&at(a_motion)), &b.core.place(&at(b_motion)));
-    found.certain - a.radius - b.radius <= gap || meet(a, a_motion, b, b_motion, gap, until).is_some()
+    let found = separation(&a.shape.core.place(&at(a.motion)), &b.shape.core.place(&at(b.motion)));
+    found.certain - a.shape.radius - b.shape.radius <= gap || meet(a, b, gap, until).is_some()
 }
 
 impl FirstContact {
@@ -153,14 +145,8 @@ impl FirstContact {
 }
 
 /// The first contact of two convex cores before `until`.
-fn meet(
-    a: &Rounded<'_>,
-    a_motion: &WideMotion,
-    b: &Rounded<'_>,
-    b_motion: &WideMotion,
-    gap: f64,
-    until: f64,
-) -> Option<FirstContact> {
+fn meet(a: Moving<'_, Rounded<'_>>, b: Moving<'_, Rounded<'_>>, gap: f64, until: f64) -> Option<FirstContact> {
+    let (a, a_motion, b, b_motion) = (a.shape, a.motion, b.shape, b.motion);
     let radii = a.radius + b.radius;
     let scale = a.core.size() + b.core.size() + radii;
     let (a_turn, b_turn) = (Turning::new(&a.core, a_motion), Turning::new(&b.core, b_motion));
@@ -209,18 +195,20 @@ fn meet(
             return Some(contact(found.normal));
         }
         // Positive, or nothing could have been used up.
-        let mut safe = spare / speed;
-        if fastest > 0.0 {
-            // The fastest point need not be the one in front, so a longer step may be safe: bisect.
-            let mut too_long = left;
-            for _ in 0..HALVINGS {
-                let middle = (safe + too_long) * 0.5;
-                if used(middle) <= spare { safe = middle } else { too_long = middle }
-            }
-        }
-        time += safe;
+        let safe = spare / speed;
+        // The fastest point need not be the one in front, so a longer step may be safe.
+        time += if fastest > 0.0 { bisect(safe, left, |after| used(after) <= spare) } else { safe };
     }
     None
+}
+
+/// The longest step found that is safe, between one that is and one that is not.
+fn bisect(mut safe: f64, mut too_long: f64, is_safe: impl Fn(f64) -> bool) -> f64 {
+    for _ in 0..HALVINGS {
+        let middle = (safe + too_long) * 0.5;
+        if is_safe(middle) { safe = middle } else { too_long = middle }
+    }
+    safe
 }
 
 /// A core's rotation: its angular velocity in the world, and the distance of its farthest point from the axis.
@@ -258,13 +246,8 @@ impl Turning {
 }
 
 /// The triangles of `mesh` that `body` may come closer to than `gap` in motion, ascending.
-fn swept(
-    body: &Geometry<'_>,
-    motion: &WideMotion,
-    mesh: &Geometry<'_>,
-    mesh_motion: &WideMotion,
-    gap: f64,
-) -> Vec<u32> {
+fn swept(body: Moving<'_, Geometry<'_>>, mesh: Moving<'_, Geometry<'_>>, gap: f64) -> Vec<u32> {
+    let (body, motion, mesh, mesh_motion) = (body.shape, body.motion, mesh.shape, mesh.motion);
     let Geometry::Mesh(solid) = mesh else {
         return Vec::new();
     };
@@ -304,8 +287,8 @@ fn swept(
     found
 }
 
-/// The deepest overlap of two shapes: how far and in which direction the second must be moved. `None` if they are
-/// apart.
+/// The deepest overlap of two shapes: how far and in which direction the second must be moved. `None` if
+/// they are apart.
 pub(super) fn deepest(a: &Geometry<'_>, at: &WidePose, b: &Geometry<'_>, bt: &WidePose) -> Option<(f64, DVec3)> {
     let mut best: Option<(f64, DVec3)> = None;
     let mut consider = |one: &Rounded<'_>, other: &Rounded<'_>| {
@@ -325,7 +308,8 @@ pub(super) fn deepest(a: &Geometry<'_>, at: &WidePose, b: &Geometry<'_>, bt: &Wi
             best = Some((depth, normal));
         }
     };
-    let (a_rest, b_rest) = (WideMotion::resting(*at), WideMotion::resting(*bt));
+    let rest = [at, bt].map(|pose| WideMotion::resting(*pose));
+    let (one, two) = (Moving { shape: a, motion: &rest[0] }, Moving { shape: b, motion: &rest[1] });
     match (a, b) {
         (Geometry::Balls(set), Geometry::Balls(second)) => {
             let place =
@@ -346,13 +330,13 @@ pub(super) fn deepest(a: &Geometry<'_>, at: &WidePose, b: &Geometry<'_>, bt: &Wi
         (Geometry::Balls(set), other) => {
             for node in set.tree.ends(set.level) {
                 let ball = Geometry::Convex(Rounded::ball(set.tree.ball(node)));
-                for_each_pair(&ball, &a_rest, other, &b_rest, 0.0, &mut consider);
+                for_each_pair(part(one, &ball), part(two, other), 0.0, &mut consider);
             }
         }
         (_, Geometry::Balls(_)) => {
             return deepest(b, bt, a, at).map(|(depth, normal)| (depth, -normal));
         }
-        _ => for_each_pair(a, &a_rest, b, &b_rest, 0.0, consider),
+        _ => for_each_pair(one, two, 0.0, consider),
     }
     best
 }

@@ -1,5 +1,5 @@
-//! A sphere-tree in the form in which walks use it: columns of `f32`, siblings side by side, so that eight are tested
-//! at once.
+//! A sphere-tree in the form in which walks use it: columns of `f32`, siblings side by side, so that eight are
+//! tested at once.
 //!
 //! Builders make trees in `f64` and repeat a node on every level below the one on which it could not be improved. Here
 //! such a node is stored once, and balls are rounded outward: each contains the ball that it was made from.

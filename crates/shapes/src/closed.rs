@@ -33,7 +33,6 @@ impl ClosestPoints {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OrientedBox {
     pub center: DVec3,
-    /// Unit vectors.
     pub axes: [DVec3; 3],
     pub half: DVec3,
 }

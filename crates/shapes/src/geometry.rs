@@ -120,8 +120,8 @@ impl ClosestParts {
     }
 }
 
-/// The nearest parts whose surfaces are at most `within` apart. Parts that cannot be nearer by more than `error` are
-/// skipped.
+/// The nearest parts whose surfaces are at most `within` apart. Parts that cannot be nearer by more than
+/// `error` are skipped.
 pub(super) fn nearest(
     a: &Geometry<'_>,
     at: &WidePose,
@@ -164,17 +164,7 @@ pub(super) fn nearest(
             balls_against_balls(first, &first_at, second, &second_at, &mut best);
         }
         (Geometry::Mesh(mesh), Geometry::Balls(set)) => {
-            // In the coordinates of the mesh, one ball at a time.
-            let seen = bt.seen_from(at);
-            for node in set.tree.ends(set.level) {
-                let ball = Rounded::ball(set.tree.ball(node));
-                let mut own = ClosestSearch { within: best.within + ball.radius, ..ClosestSearch::nothing() };
-                own.mesh_against(mesh, &ball.core, &ball.core.place(&seen), &seen, None);
-                if let Some(found) = own.found {
-                    let certain = Separation { certain: own.certain, ..found.separation };
-                    best.offer(ball_against(certain.swapped(), ball.radius).swapped(), found.part_a, None);
-                }
-            }
+            best.mesh_against_balls(mesh, set, &bt.seen_from(at));
             let turn = WidePose { position: DVec3::ZERO, rotation: at.rotation };
             best.found = best.found.map(|found| found.moved(&turn));
         }
@@ -225,6 +215,19 @@ impl ClosestSearch {
 
     fn of_interest(&self) -> f64 {
         if self.found.is_some() { (self.within - self.error).max(0.0) } else { self.within }
+    }
+
+    /// Offers all triangles of `mesh` against the balls of a set, one ball at a time, in the coordinates of the mesh.
+    fn mesh_against_balls(&mut self, mesh: &Mesh, set: &BallSet<'_>, pose: &WidePose) {
+        for node in set.tree.ends(set.level) {
+            let ball = Rounded::ball(set.tree.ball(node));
+            let mut own = ClosestSearch { within: self.within + ball.radius, ..ClosestSearch::nothing() };
+            own.mesh_against(mesh, &ball.core, &ball.core.place(pose), pose, None);
+            if let Some(found) = own.found {
+                let certain = Separation { certain: own.certain, ..found.separation };
+                self.offer(ball_against(certain.swapped(), ball.radius).swapped(), found.part_a, None);
+            }
+        }
     }
 
     /// Offers all triangles of `mesh` against a core placed in its coordinates.

@@ -12,8 +12,8 @@ pub struct Pose {
     pub rotation: Quat,
 }
 
-/// A motion from one pose to another over times 0 to 1: constant velocity, and constant angular velocity along the
-/// shorter arc.
+/// A motion from one pose to another over times 0 to 1: constant velocity, and constant angular velocity along
+/// the shorter arc.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RigidMotion {
     pub from: Pose,

@@ -29,7 +29,6 @@ pub enum Shape {
     Capsule {
         /// Half the length of the segment, in metres; the capsule's own half height is larger by the radius.
         half_height: f32,
-        /// In metres.
         radius: f32,
     },
     Hull(Arc<Hull>),

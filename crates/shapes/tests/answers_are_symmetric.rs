@@ -1,5 +1,5 @@
-//! The order of two shapes does not matter: distances, overlaps and first contacts are the same, and normals are
-//! opposite.
+//! The order of two shapes does not matter: distances, overlaps and first contacts are the same, and
+//! normals are opposite.
 
 mod shapes;
 

@@ -1,6 +1,6 @@
-//! Distances are certified from both sides: two points of the shapes are that far apart, so the distance is not larger;
-//! two parallel planes that far apart separate the shapes, so it is not smaller. For a mesh, planes separate each
-//! triangle.
+//! Distances are certified from both sides: two points of the shapes are that far apart, so the distance is not
+//! larger; two parallel planes that far apart separate the shapes, so it is not smaller. For a mesh, planes
+//! separate each triangle.
 //!
 //! A failure prints the seed.
 

@@ -87,7 +87,7 @@ fn combined_is_never_worse_than_each_entrant() {
         let name = &case.name;
         let object = Object::new(&case.vertices, &case.triangles).unwrap();
         let worst = |reducers: &[Reducer]| {
-            let tree = build_combined(&object, &[4], reducers).unwrap().tree;
+            let tree = build_combined(&object, &[4], reducers).unwrap();
             tree.level(1).iter().map(|node| node.error).fold(0.0, f64::max)
         };
         let all = worst(&Reducer::ALL);

@@ -114,8 +114,8 @@ fn walks_find_what_a_look_at_all_leaf_pairs_finds() {
                 if depth(a.tree, &a.pose, b.tree, &b.pose, pair) < 1e-3 {
                     continue;
                 }
-                // A walk also excludes leaves whose ancestors are apart: then the surfaces are apart, though the leaves
-                // are not.
+                // A walk also excludes leaves whose ancestors are apart: then the surfaces are apart, though the
+                // leaves are not.
                 let is_certain = ancestors(a.tree, first).into_iter().all(|first| {
                     ancestors(b.tree, second)
                         .into_iter()

@@ -66,7 +66,7 @@ struct Ears {
     server: usize,
     /// By handle: the row of the object that it means, and the tick from which on it does.
     known: Vec<Option<(usize, u64)>>,
-    /// By row.
+    /// One entry per row.
     heard: Vec<Vec<Span>>,
 }
 
@@ -94,7 +94,7 @@ struct Known {
 pub struct Checker {
     ears: Vec<Ears>,
     rows: BTreeMap<ObjectId, usize>,
-    /// By row.
+    /// One entry per row.
     objects: Vec<Known>,
     /// By tick from `checked` on, by server and by row.
     poses: VecDeque<Vec<Vec<Option<Pose>>>>,
@@ -518,8 +518,8 @@ mod tests {
         assert_eq!(checker.violations().contradictions, 0);
     }
 
-    /// Two servers tell different things of one moment, and may; what lasts, and what one of them contradicts, is
-    /// noticed.
+    /// Two servers tell different things of one moment, and may; what lasts, and what one of them
+    /// contradicts, is noticed.
     #[test]
     fn servers_are_not_held_against_each_other() {
         let apart = |places: [f32; 2], seen: f32| {

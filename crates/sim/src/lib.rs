@@ -2,12 +2,12 @@
 //!
 //! - [`promises`]: the one list of what must hold.
 //! - [`simulator`]: machines with clocks, disks and links on one event queue, repeated to the bit by a seed.
-//! - [`plaza`]: a server and its clients; [`peers`]: a world without a server; [`nodes`]: a cluster; [`fleet`]: its
-//!   users.
+//! - [`plaza`]: a server and its clients on a bad network.
+//! - [`peers`]: a world without a server.
+//! - [`nodes`]: a cluster; [`fleet`]: whole servers of a cluster with their users.
 //! - [`checker`]: the promises over what clients were told, in simulations and over a real network.
 //!
 //! Nothing here has a clock, a socket or a file: time is what the event queue says.
-//!
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 

@@ -1,9 +1,9 @@
-//! Links without sockets, as functions of their seeds: latency, jitter, loss, duplication, reordering, cuts and broken
-//! connections.
+//! Links without sockets, as functions of their seeds: latency, jitter, loss, duplication, reordering, cuts
+//! and broken connections.
 //!
-//! A [`Lane`] is one direction between two machines: [`DatagramLane`] and a [`Stream`], which is what QUIC makes of them:
-//! everything arrives once and in order, late where something had to be sent again. A [`Pipe`] keeps what is under way,
-//! for experiments with two hosts and no simulator.
+//! A [`Lane`] is one direction between two machines: [`DatagramLane`] and a [`Stream`], which is what QUIC makes of
+//! them: everything arrives once and in order, late where something had to be sent again. A [`Pipe`] keeps what is
+//! under way, for experiments with two hosts and no simulator.
 
 use std::collections::BTreeMap;
 
@@ -171,8 +171,8 @@ impl Lane {
     }
 
     /// Nothing gets through before `until`. What the stream is given meanwhile arrives afterwards, unless the
-    /// connection may break and the cut lasts longer than [`GIVEN_UP_US`]: then that is lost, and so is what is under
-    /// way.
+    /// connection may break and the cut lasts longer than [`GIVEN_UP_US`]: then that is lost, and so is what
+    /// is under way.
     pub fn cut(&mut self, now: Time, until: Time, may_break: bool) {
         self.datagrams.cut(until);
         self.stream.cut(until);

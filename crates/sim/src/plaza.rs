@@ -1,6 +1,6 @@
-//! A server and its clients on a bad network: clients lose their connections and resume, the network is cut and heals,
-//! hostile clients join in, and the server is killed and comes back from its disk. All promises are checked after every
-//! tick.
+//! A server and its clients on a bad network: clients lose their connections and resume, the network is cut and
+//! heals, hostile clients join in, and the server is killed and comes back from its disk. All promises are checked
+//! after every tick.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use world::{ContactPolicy, Kind, Plaza, RoundedBox, World};
 use crate::disk::Disk;
 use crate::link::LinkSettings;
 use crate::promises::{
-    AllHeard, Apart, Doubled, Earshot, Fair, Observed, OwnAvatar, Promises, Reconciled, SeenObject, SeenServer,
+    AllHeard, Apart, AvatarSeen, Doubled, Earshot, Fair, Observed, Promises, Reconciled, SeenObject, SeenServer,
     SeenSolid, ShownClose, ShownObject, Survives, Treated, Truthful, Watcher, distance, object, steps,
 };
 use crate::settings::{self, OutOfRange};
@@ -376,7 +376,7 @@ impl Run {
             if let Some(avatar) = client.own() {
                 let (confirmed, predicted) = (avatar.confirmed().pos, avatar.predicted().pos);
                 let is_settled = is_rested && is_calm;
-                avatars.push(OwnAvatar { name, object: own.id, at: own.at, confirmed, predicted, is_settled });
+                avatars.push(AvatarSeen { name, object: own.id, at: own.at, confirmed, predicted, is_settled });
             }
             let mut heard: Vec<_> = client.others().iter().map(|(_, other)| other.entered.object).collect();
             heard.sort_unstable();

@@ -1,9 +1,9 @@
 //! The one simulator: machines with clocks of their own, links between them, and one event queue.
 //!
-//! A machine runs a server, a bot, a hostile client, a peer or a node of a cluster, to the line as users meet them.
-//! What carries their bytes and keeps their records is the simulator's: messages are delayed, lost, doubled and
-//! reordered, links are cut and break, machines freeze, die at any message and start again. A seed repeats a run to
-//! the bit.
+//! A machine runs a server, a bot, a hostile client, a peer or a node of a cluster, to the line as users meet
+//! them. What carries their bytes and keeps their records is the simulator's: messages are delayed, lost, doubled
+//! and reordered, links are cut and break, machines freeze, die at any message and start again. A seed repeats a
+//! run to the bit.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -113,59 +113,43 @@ impl Machine {
     }
 
     pub fn server(&self) -> Option<&Server> {
-        match &self.actor {
-            Some(Actor::Server(server)) => Some(server),
-            _ => None,
-        }
+        let Some(Actor::Server(server)) = &self.actor else { return None };
+        Some(server)
     }
 
     pub fn server_mut(&mut self) -> Option<&mut Server> {
-        match &mut self.actor {
-            Some(Actor::Server(server)) => Some(server),
-            _ => None,
-        }
+        let Some(Actor::Server(server)) = &mut self.actor else { return None };
+        Some(server)
     }
 
     pub fn bot(&self) -> Option<&Bot> {
-        match &self.actor {
-            Some(Actor::Bot(bot)) => Some(bot),
-            _ => None,
-        }
+        let Some(Actor::Bot(bot)) = &self.actor else { return None };
+        Some(bot)
     }
 
     pub fn bot_mut(&mut self) -> Option<&mut Bot> {
-        match &mut self.actor {
-            Some(Actor::Bot(bot)) => Some(bot),
-            _ => None,
-        }
+        let Some(Actor::Bot(bot)) = &mut self.actor else { return None };
+        Some(bot)
     }
 
     pub fn peer(&self) -> Option<&Peer> {
-        match &self.actor {
-            Some(Actor::Peer(peer)) => Some(peer),
-            _ => None,
-        }
+        let Some(Actor::Peer(peer)) = &self.actor else { return None };
+        Some(peer)
     }
 
     pub fn peer_mut(&mut self) -> Option<&mut Peer> {
-        match &mut self.actor {
-            Some(Actor::Peer(peer)) => Some(peer),
-            _ => None,
-        }
+        let Some(Actor::Peer(peer)) = &mut self.actor else { return None };
+        Some(peer)
     }
 
     pub fn cluster_node(&self) -> Option<&ClusterNode> {
-        match &self.actor {
-            Some(Actor::Node(node)) => Some(node),
-            _ => None,
-        }
+        let Some(Actor::Node(node)) = &self.actor else { return None };
+        Some(node)
     }
 
     pub fn cluster_node_mut(&mut self) -> Option<&mut ClusterNode> {
-        match &mut self.actor {
-            Some(Actor::Node(node)) => Some(node),
-            _ => None,
-        }
+        let Some(Actor::Node(node)) = &mut self.actor else { return None };
+        Some(node)
     }
 }
 

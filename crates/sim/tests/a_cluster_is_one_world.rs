@@ -1,6 +1,6 @@
-//! Many nodes are one world: whatever is lost, delayed, doubled, cut off, frozen or killed, no object has two owners,
-//! none is lost, nothing overlaps across borders, all nodes find together again, and audiences are complete when all
-//! is well.
+//! Many nodes are one world: whatever is lost, delayed, doubled, cut off, frozen or killed, no object has two
+//! owners, none is lost, nothing overlaps across borders, all nodes find together again, and audiences are complete
+//! when all is well.
 //!
 //! A failure prints its settings; those of a seed are repeated by `lab cluster --seeds SEED..SEED+1 --scale-to 1`, and
 //! `./check long` runs hundreds of seeds with it.

@@ -3,8 +3,8 @@
 //! has a fault planted in it.
 
 use kinesphere_sim::promises::{
-    AllHeard, Apart, Carried, Doubled, Fair, OneOwner, OneVerdict, Ownership, Promises, Reconciled, Reunited,
-    SameVerdict, SeenObject, ShownClose, Survives, Truthful,
+    AllHeard, Apart, Carried, Doubled, Fair, OneOwner, OneVerdict, Owning, Promises, Reconciled, Reunited, SameVerdict,
+    SeenObject, ShownClose, Survives, Truthful,
 };
 use kinesphere_sim::simulator::{Meddled, Meddler};
 use kinesphere_sim::{nodes, peers, plaza};
@@ -169,7 +169,7 @@ fn peers_can_break_their_promises() {
     let falsified = among_peers(meddler(|meddled| {
         if let Meddled::Observed(observed) = meddled {
             if let Some(owned) = &mut observed.owned {
-                owned.extend(owned.first().map(|owned| Ownership { host: 3, ..*owned }));
+                owned.extend(owned.first().map(|owned| Owning { host: 3, ..*owned }));
             }
             if let Some(peers) = &mut observed.peers
                 && let Some(mut held) = peers.verdicts.first().copied()

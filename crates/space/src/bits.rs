@@ -7,7 +7,6 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// An empty set.
     pub const fn new() -> Bits {
         Bits { words: Vec::new() }
     }
@@ -37,7 +36,6 @@ impl Bits {
         self.words[number / 64] |= 1 << (number % 64);
     }
 
-    /// Takes `number` out.
     #[inline]
     pub fn remove(&mut self, number: usize) {
         if let Some(word) = self.words.get_mut(number / 64) {
@@ -45,7 +43,6 @@ impl Bits {
         }
     }
 
-    /// Whether `number` is in.
     #[inline]
     pub fn contains(&self, number: usize) -> bool {
         self.words.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
@@ -56,7 +53,6 @@ impl Bits {
         self.words.fill(0);
     }
 
-    /// How many numbers are in.
     pub fn count(&self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
@@ -66,7 +62,6 @@ impl Bits {
         &self.words
     }
 
-    /// The numbers, ascending.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.words.iter().enumerate().flat_map(|(index, &word)| {
             let mut rest = word;
@@ -96,11 +91,6 @@ impl Bits {
             ahead = step.max(1) - 1;
             Some(index * 64 + bit)
         })
-    }
-
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        self.words.capacity() * 8
     }
 }
 

@@ -20,8 +20,8 @@ pub struct Buckets<T> {
 }
 
 impl<T: Copy + Default> Buckets<T> {
-    /// Replaces all items. `items` gives each with its bucket, below `count`, and is run through twice; a bucket keeps their
-    /// order.
+    /// Replaces all items. `items` gives each with its bucket, below `count`, and is run through twice; a bucket keeps
+    /// their order.
     ///
     /// # Panics
     /// If there are 2^32 items or more.
@@ -29,7 +29,8 @@ impl<T: Copy + Default> Buckets<T> {
         let Buckets { starts, items: sorted } = self;
         starts.clear();
         starts.resize(count + 2, 0);
-        // Counted two places ahead: a bucket's start is the entry behind its own, and moves up to its end as it is filled.
+        // Counted two places ahead: a bucket's start is the entry behind its own, and moves up to its end as it is
+        // filled.
         items.clone().for_each(|(bucket, _)| starts[bucket + 2] += 1);
         let mut sum = 0u32;
         for start in &mut starts[2..] {
@@ -65,12 +66,10 @@ impl<T> Buckets<T> {
         &self.items[self.starts[*buckets.start()] as usize..self.starts[buckets.end() + 1] as usize]
     }
 
-    /// How many buckets there are.
     pub fn len(&self) -> usize {
         self.starts.len().saturating_sub(2)
     }
 
-    /// Whether there are no buckets.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

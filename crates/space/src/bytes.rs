@@ -21,22 +21,17 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at byte {at}: {expected} expected")]
 pub struct Malformed {
-    /// The offset at which reading stopped.
     pub at: usize,
     /// The name of the field that was read.
     pub expected: &'static str,
-    /// What is wrong there.
     pub fault: Fault,
 }
 
-/// What is wrong with malformed bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// They end within the field.
     Short,
     /// The field has a value that is not allowed, or a second encoding of one that is.
     Value,
-    /// More bytes follow the last field.
     Trailing,
 }
 
@@ -47,7 +42,6 @@ pub struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// Writes at the end of `bytes`.
     pub fn new(bytes: &'a mut Vec<u8>) -> Writer<'a> {
         Writer { bytes }
     }
@@ -147,7 +141,6 @@ impl<'a> Reader<'a> {
         Reader { bytes, at: 0 }
     }
 
-    /// The number of bytes that are left.
     pub fn remaining(&self) -> usize {
         self.bytes.len() - self.at
     }
@@ -162,7 +155,6 @@ impl<'a> Reader<'a> {
         if holds { Ok(()) } else { Err(self.refuse(expected)) }
     }
 
-    /// The next `count` bytes.
     pub fn raw(&mut self, count: usize, expected: &'static str) -> Result<&'a [u8], Malformed> {
         let short = Malformed { at: self.at, expected, fault: Fault::Short };
         let raw = self.bytes[self.at..].get(..count).ok_or(short)?;
@@ -285,7 +277,6 @@ impl<'a> Reader<'a> {
         self.raw(count, expected)
     }
 
-    /// A text of at most `max` bytes.
     pub fn text(&mut self, max: usize, expected: &'static str) -> Result<&'a str, Malformed> {
         let bytes = self.bytes(max, expected)?;
         std::str::from_utf8(bytes).map_err(|_| self.refuse(expected))
@@ -323,7 +314,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Bytes as lower-case hexadecimal digits.
 pub fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

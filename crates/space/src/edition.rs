@@ -2,8 +2,8 @@
 
 use crate::Tick;
 
-/// A version of a [`Spheres`](crate::Spheres). It must not reach a result: the number of a world depends on how many were
-/// made before it.
+/// A version of a [`Spheres`](crate::Spheres). It must not reach a result: the number of a world depends on how many
+/// were made before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edition {
     /// No other world of this process has this number.

@@ -8,7 +8,6 @@ use std::num::NonZeroU64;
 pub struct ObjectId(NonZeroU64);
 
 impl ObjectId {
-    /// The object with this number; `None` for zero.
     pub const fn new(number: u64) -> Option<ObjectId> {
         match NonZeroU64::new(number) {
             Some(number) => Some(ObjectId(number)),
@@ -16,7 +15,6 @@ impl ObjectId {
         }
     }
 
-    /// The number behind the name.
     pub const fn number(self) -> u64 {
         self.0.get()
     }
@@ -33,12 +31,10 @@ impl fmt::Display for ObjectId {
 pub struct NodeId(u64);
 
 impl NodeId {
-    /// The participant with this number.
     pub const fn new(number: u64) -> NodeId {
         NodeId(number)
     }
 
-    /// The number behind the name.
     pub const fn number(self) -> u64 {
         self.0
     }
@@ -59,19 +55,16 @@ impl fmt::Display for NodeId {
 pub struct Slot(u32);
 
 impl Slot {
-    /// The slot of this row.
     #[inline]
     pub const fn new(row: u32) -> Slot {
         Slot(row)
     }
 
-    /// The row, as an index into columns.
     #[inline]
     pub const fn row(self) -> usize {
         self.0 as usize
     }
 
-    /// The row, as it is stored.
     #[inline]
     pub const fn number(self) -> u32 {
         self.0

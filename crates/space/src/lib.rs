@@ -34,6 +34,7 @@ pub use buckets::Buckets;
 pub use edition::Edition;
 pub use id::{NodeId, ObjectId, Slot};
 pub use pair::{Pair, PairChanges};
+#[doc(hidden)] // A prefetch for our own crates, not a promise.
 pub use simd::fetch_ahead;
 pub use snap::{Grid, GridError, GridPoint, Turn};
 pub use sphere::Sphere;

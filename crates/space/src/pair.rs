@@ -10,13 +10,11 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// The pair of two different objects, in either order.
     #[inline]
     pub const fn new(one: Slot, other: Slot) -> Pair {
         if one.number() <= other.number() { Pair { a: one, b: other } } else { Pair { a: other, b: one } }
     }
 
-    /// The pair of two rows, in either order.
     #[inline]
     pub const fn of_rows(one: u32, other: u32) -> Pair {
         Pair::new(Slot::new(one), Slot::new(other))
@@ -52,13 +50,12 @@ pub struct PairChanges {
 }
 
 impl PairChanges {
-    /// Nothing overlapped before the first tick.
     pub fn new() -> PairChanges {
         PairChanges::default()
     }
 
-    /// Compares the pairs of this world, in any order, with those of the last call. If a slot was given to another object
-    /// since, the pairs of the old object end and those of the new one begin, though they name the same slots.
+    /// Compares the pairs of this world, in any order, with those of the last call. If a slot was given to another
+    /// object since, the pairs of the old object end and those of the new one begin, though they name the same slots.
     pub fn update(&mut self, spheres: &Spheres, pairs: &[Pair]) {
         self.compare(pairs);
         if let Some(seen) = self.seen.replace(spheres.edition()) {

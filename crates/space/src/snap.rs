@@ -9,22 +9,17 @@ use crate::{DQuat, Quat, Vec3};
 
 /// The distance of neighbouring grid points along an axis, in metres: a little less than a millimetre.
 pub const STEP: f32 = 1.0 / STEPS_PER_METRE as f32;
-/// How many steps make a metre.
 pub const STEPS_PER_METRE: i32 = 1024;
 
 /// A position on the grid, counted in steps from the world's zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GridPoint {
-    /// Steps along the first axis.
     pub x: i32,
-    /// Steps along the second axis, which points up.
     pub y: i32,
-    /// Steps along the third axis.
     pub z: i32,
 }
 
 impl GridPoint {
-    /// The point this many steps from the world's zero.
     pub const fn new(x: i32, y: i32, z: i32) -> GridPoint {
         GridPoint { x, y, z }
     }
@@ -55,7 +50,6 @@ pub struct Grid {
     high: GridPoint,
 }
 
-/// Why bounds make no grid.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum GridError {
     /// A corner that is not a number, or too far out for positions to be exact.
@@ -63,12 +57,7 @@ pub enum GridError {
     TooFar(Vec3),
     /// A box turned inside out, or thinner than a step.
     #[error("bounds from {low} to {high} leave no room, expected each coordinate of the second to be greater")]
-    Empty {
-        /// The corner that should have the smaller coordinates.
-        low: Vec3,
-        /// The other corner.
-        high: Vec3,
-    },
+    Empty { low: Vec3, high: Vec3 },
 }
 
 impl Grid {
@@ -90,7 +79,6 @@ impl Grid {
         self.low
     }
 
-    /// The corner with the greatest coordinates.
     pub fn high(&self) -> GridPoint {
         self.high
     }
@@ -131,9 +119,7 @@ impl Grid {
 pub struct Turn(u64);
 
 impl Turn {
-    /// No rotation.
     pub const IDENTITY: Turn = Turn::from_levels(3, [0, 0, 0]);
-    /// How many bits a turn takes.
     pub const BITS: u32 = 47;
     /// Levels on either side of zero.
     const LEVELS: i32 = 16_383;
@@ -146,8 +132,8 @@ impl Turn {
             return turn;
         }
         // Where two numbers are about equally large, leaving out the other one rounds differently, and two or three
-        // turns lead to each other in a circle. All of them are near; the one with the smallest bits is meant, whichever
-        // of them one comes from.
+        // turns lead to each other in a circle. All of them are near; the one with the smallest bits is meant,
+        // whichever of them one comes from.
         for _ in 0..4 {
             turn = again(turn);
         }
@@ -176,7 +162,6 @@ impl Turn {
         Quat::from_array(numbers.map(|number| number as f32))
     }
 
-    /// The bits that name it.
     pub const fn bits(self) -> u64 {
         self.0
     }

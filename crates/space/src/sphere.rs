@@ -5,7 +5,6 @@ use crate::Vec3;
 /// A ball in space: an object's bounds, or an aura.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sphere {
-    /// Where its centre is, in metres.
     pub center: Vec3,
     /// How far it reaches, in metres; zero is a point.
     pub radius: f32,

@@ -40,11 +40,8 @@ pub struct Spheres {
 /// The columns of [`Spheres`], one number per row, dead rows included.
 #[derive(Clone, Copy, Debug)]
 pub struct Columns<'a> {
-    /// Centres, first coordinate.
     pub x: &'a [f32],
-    /// Centres, second coordinate.
     pub y: &'a [f32],
-    /// Centres, third coordinate.
     pub z: &'a [f32],
     pub radius: &'a [f32],
 }
@@ -52,11 +49,8 @@ pub struct Columns<'a> {
 /// A number of a sphere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
-    /// The centre's first coordinate.
     X,
-    /// The centre's second coordinate.
     Y,
-    /// The centre's third coordinate.
     Z,
     Radius,
 }
@@ -64,34 +58,22 @@ pub enum Field {
 /// Why a change to [`Spheres`] was refused. Nothing has changed then.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum SpheresError {
-    /// A coordinate or radius that no world can hold.
     #[error("{}: `{}` is {value}, expected {}", name(.slot), field.name(), field.expected())]
     OutOfRange {
         /// The object, or `None` for one about to be inserted.
         slot: Option<Slot>,
-        /// Which of its numbers.
         field: Field,
-        /// What was given.
         value: f32,
     },
     /// A slot that this world never handed out.
     #[error("{slot}: this world never had an object there")]
-    UnknownSlot {
-        /// The slot that was named.
-        slot: Slot,
-    },
+    UnknownSlot { slot: Slot },
     /// A slot whose object has been removed.
     #[error("{slot}: its object has been removed")]
-    Removed {
-        /// The slot that was named.
-        slot: Slot,
-    },
+    Removed { slot: Slot },
     /// More objects than a world can hold.
     #[error("{requested} objects requested, a world holds at most {}", Spheres::MAX_OBJECTS)]
-    TooMany {
-        /// How many there would have been.
-        requested: usize,
-    },
+    TooMany { requested: usize },
 }
 
 impl Spheres {
@@ -102,7 +84,6 @@ impl Spheres {
     /// No world has more objects than this: about 3 GB for them and their broad phase.
     pub const MAX_OBJECTS: usize = 1 << 24;
 
-    /// An empty world.
     pub fn new() -> Spheres {
         static WORLDS: AtomicU64 = AtomicU64::new(1);
         Spheres {
@@ -147,7 +128,6 @@ impl Spheres {
         Ok(slot)
     }
 
-    /// Removes an object and returns what it was.
     pub fn remove(&mut self, slot: Slot) -> Result<Sphere, SpheresError> {
         let sphere = self.get(slot)?;
         self.alive.remove(slot.row());
@@ -172,7 +152,6 @@ impl Spheres {
         Ok(())
     }
 
-    /// Gives an object another radius.
     pub fn resize(&mut self, slot: Slot, radius: f32) -> Result<(), SpheresError> {
         self.check_alive(slot)?;
         check_radius(Some(slot), radius)?;
@@ -190,12 +169,10 @@ impl Spheres {
         Ok(Sphere::new(Vec3::new(self.x[row], self.y[row], self.z[row]), self.radius[row]))
     }
 
-    /// Whether `slot` holds an object.
     pub fn is_alive(&self, slot: Slot) -> bool {
         self.alive.contains(slot.row())
     }
 
-    /// How many objects live.
     pub fn len(&self) -> usize {
         self.live
     }
@@ -214,7 +191,6 @@ impl Spheres {
         Columns { x: &self.x, y: &self.y, z: &self.z, radius: &self.radius }
     }
 
-    /// The rows that hold an object.
     pub fn alive(&self) -> &Bits {
         &self.alive
     }
@@ -262,8 +238,9 @@ impl Spheres {
         self.arrivals.get(slot.row()).is_some_and(|&arrival| arrival > self.tick_revision)
     }
 
-    /// The version of this world. Compare it with the last one seen before relying on [`moved`](Spheres::moved): the world
-    /// may be another, a tick may be missing, and changes may have followed the last look within a tick that is over.
+    /// The version of this world. Compare it with the last one seen before relying on [`moved`](Spheres::moved): the
+    /// world may be another, a tick may be missing, and changes may have followed the last look within a tick that is
+    /// over.
     pub fn edition(&self) -> Edition {
         let Spheres { identity, tick, revision, tick_revision, .. } = *self;
         Edition { identity, tick, revision, tick_revision }
@@ -274,22 +251,13 @@ impl Spheres {
         self.tick
     }
 
-    /// Ends the tick and clears `moved` and `reshaped`. The owner of the world calls this once per tick, after all readers
-    /// of the changes. Without it the list of changes only grows.
+    /// Ends the tick and clears `moved` and `reshaped`. The owner of the world calls this once per tick, after all
+    /// readers of the changes. Without it the list of changes only grows.
     pub fn end_tick(&mut self) {
         self.moved.clear();
         self.reshaped.clear();
         self.tick_revision = self.revision;
         self.tick = self.tick.next();
-    }
-
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        4 * (self.x.capacity() + self.y.capacity() + self.z.capacity() + self.radius.capacity() + self.free.capacity())
-            + self.alive.bytes()
-            + self.moved.bytes()
-            + self.reshaped.capacity() * size_of::<Slot>()
-            + self.arrivals.capacity() * size_of::<u64>()
     }
 
     fn add_block(&mut self) {

@@ -10,12 +10,10 @@ use std::ops::{Add, Sub};
 pub struct Time(i64);
 
 impl Time {
-    /// The moment this many microseconds after the origin.
     pub const fn from_micros(micros: i64) -> Time {
         Time(micros)
     }
 
-    /// Microseconds since the origin.
     pub const fn micros(self) -> i64 {
         self.0
     }
@@ -53,17 +51,14 @@ impl fmt::Display for Time {
 pub struct Tick(u64);
 
 impl Tick {
-    /// The step with this number.
     pub const fn new(number: u64) -> Tick {
         Tick(number)
     }
 
-    /// How many steps came before this one.
     pub const fn number(self) -> u64 {
         self.0
     }
 
-    /// The step after this one.
     #[must_use]
     pub const fn next(self) -> Tick {
         Tick(self.0.saturating_add(1))

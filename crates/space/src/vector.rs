@@ -1,7 +1,7 @@
 //! Vectors and rotations: plain structs without SIMD.
 //!
-//! They have a part of glam's interface and, bit for bit, the results of its scalar types. glam itself would not do: its
-//! feature `scalar-math` holds for a whole program, so a library that needs the same bits everywhere would switch
+//! They have a part of glam's interface and, bit for bit, the results of its scalar types. glam itself would not do:
+//! its feature `scalar-math` holds for a whole program, so a library that needs the same bits everywhere would switch
 //! SIMD off in the whole program, and a library without it would get other bits beside one that has it.
 
 use std::fmt;

@@ -1,7 +1,7 @@
 //! A participant as a pure state machine: events and time go in, effects come out.
 //!
-//! A server, a client and a peer are [`Participant`]s. What a participant talks to is an [`Endpoint`]: a link to a client
-//! or peer, or another node of its cluster. So one driver, or one simulator, can run any of them.
+//! A server, a client and a peer are [`Participant`]s. What a participant talks to is an [`Endpoint`]: a link to a
+//! client or peer, or another node of its cluster. So one driver, or one simulator, can run any of them.
 
 use space::{NodeId, Time};
 

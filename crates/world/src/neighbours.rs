@@ -11,7 +11,7 @@
 //! A sphere around an upright capsule is three times as wide as the capsule; boxes leave a sixth of its pairs. The
 //! pairs do not depend on the cells; `neighbours_equal_brute_force` checks them.
 
-use space::fetch_ahead;
+use space::Buckets;
 
 use crate::objects::{Collider, MOVABLE, SOLID};
 use crate::solid::GridBox;
@@ -42,8 +42,7 @@ pub(crate) struct Neighbours {
     /// Boxes that are wider than a cell.
     large: Vec<Entry>,
     pairs: Vec<(u32, u32)>,
-    start: Vec<u32>,
-    list: Vec<u32>,
+    by_row: Buckets<u32>,
 }
 
 /// The reach of an object.
@@ -115,7 +114,7 @@ impl Neighbours {
 
     /// Finds the pairs of the objects that were sorted, and returns their number.
     pub fn pair_up(&mut self, rows: usize) -> u64 {
-        let Neighbours { lattice, entries, ends, large, pairs, .. } = self;
+        let Neighbours { lattice, entries, ends, large, pairs, by_row, .. } = self;
         pairs.clear();
         let [width, depth] = lattice.counts.map(|count| count as usize);
         let begin = |cell: usize| if cell == 0 { 0 } else { ends[cell - 1] as usize };
@@ -138,7 +137,9 @@ impl Neighbours {
                 one.meet(&entries[begin(row + from[0] as usize)..end(row + to[0] as usize)], pairs);
             }
         }
-        self.list_by_row(rows)
+        let both = pairs.iter().flat_map(|&(a, b)| [(a as usize, b), (b as usize, a)]);
+        by_row.fill(rows, both);
+        pairs.len() as u64
     }
 
     /// The cells of the last sort.
@@ -156,13 +157,7 @@ impl Neighbours {
 
     /// The rows that `row` may meet, in no particular order.
     pub fn of(&self, row: u32) -> &[u32] {
-        let row = row as usize;
-        &self.list[self.start[row] as usize..self.start[row + 1] as usize]
-    }
-
-    /// Prefetches the place of a row's list.
-    pub fn fetch(&self, row: usize) {
-        fetch_ahead(&self.start[row]);
+        self.by_row.get(row as usize)
     }
 
     /// Finds the cell of each object, and counts the objects in each; returns the number outside of the grid.
@@ -189,29 +184,6 @@ impl Neighbours {
             cell
         }));
         strays
-    }
-
-    fn list_by_row(&mut self, rows: usize) -> u64 {
-        let Neighbours { pairs, start, list, .. } = self;
-        start.clear();
-        start.resize(rows + 2, 0);
-        for &(a, b) in pairs.iter() {
-            start[a as usize + 2] += 1;
-            start[b as usize + 2] += 1;
-        }
-        for index in 2..start.len() {
-            start[index] += start[index - 1];
-        }
-        list.clear();
-        list.resize(2 * pairs.len(), 0);
-        for &(a, b) in pairs.iter() {
-            for (own, other) in [(a, b), (b, a)] {
-                let at = &mut start[own as usize + 1];
-                list[*at as usize] = other;
-                *at += 1;
-            }
-        }
-        pairs.len() as u64
     }
 }
 

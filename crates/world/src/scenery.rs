@@ -1,6 +1,6 @@
 //! The fixed objects, found by place: a grid of square columns on the ground, each with a list of objects.
 
-use space::{GridPoint, ObjectId, Turn};
+use space::{Buckets, GridPoint, ObjectId, Turn};
 
 use crate::objects::Collider;
 use crate::overlap::Shaped;
@@ -33,8 +33,7 @@ pub(crate) struct ColumnGrid {
     /// The binary logarithm of a column's edge in steps.
     shift: u32,
     counts: [i32; 2],
-    start: Vec<u32>,
-    list: Vec<u32>,
+    listed: Buckets<u32>,
 }
 
 impl ColumnGrid {
@@ -48,53 +47,33 @@ impl ColumnGrid {
             shift += 1;
         }
         let counts = [count(width, shift) as i32, count(depth, shift) as i32];
-        ColumnGrid { low: [low.x, low.z], shift, counts, start: Vec::new(), list: Vec::new() }
+        ColumnGrid { low: [low.x, low.z], shift, counts, listed: Buckets::default() }
     }
 
-    /// Lists each number in all columns that its box reaches into, in the order given: a counting sort.
+    /// Lists each number in all columns that its box reaches into, in the order given.
     pub fn fill(&mut self, blocks: &[(u32, GridBox)]) {
-        self.start.clear();
-        self.start.resize((self.counts[0] * self.counts[1]) as usize + 1, 0);
-        for (_, block) in blocks {
+        let mut listed = std::mem::take(&mut self.listed);
+        let width = self.counts[0];
+        let columns = |block: &GridBox| {
             let (from, to) = self.range(block);
-            for z in from[1]..=to[1] {
-                for x in from[0]..=to[0] {
-                    self.start[(z * self.counts[0] + x) as usize + 1] += 1;
-                }
-            }
-        }
-        for index in 1..self.start.len() {
-            self.start[index] += self.start[index - 1];
-        }
-        self.list.clear();
-        self.list.resize(self.start[self.start.len() - 1] as usize, 0);
-        for &(number, block) in blocks.iter().rev() {
-            let (from, to) = self.range(&block);
-            for z in from[1]..=to[1] {
-                for x in from[0]..=to[0] {
-                    let column = (z * self.counts[0] + x) as usize;
-                    // Lists are filled from their ends.
-                    self.start[column + 1] -= 1;
-                    self.list[self.start[column + 1] as usize] = number;
-                }
-            }
-        }
-        // The end of each list has become its begin: shift by one.
-        self.start.remove(0);
-        self.start.push(self.list.len() as u32);
+            (from[1]..=to[1]).flat_map(move |z| (from[0]..=to[0]).map(move |x| (z * width + x) as usize))
+        };
+        let items = blocks.iter().flat_map(|(number, block)| columns(block).map(|column| (column, *number)));
+        listed.fill((width * self.counts[1]) as usize, items);
+        self.listed = listed;
     }
 
     /// Calls `visit` once for each number whose box meets `block`.
     #[inline]
     pub fn visit(&self, block: &GridBox, block_of: impl Fn(u32) -> GridBox, mut visit: impl FnMut(u32)) {
-        if self.list.is_empty() {
+        if self.listed.is_empty() {
             return;
         }
         let (from, to) = self.range(block);
         for z in from[1]..=to[1] {
             for x in from[0]..=to[0] {
                 let column = (z * self.counts[0] + x) as usize;
-                for &number in &self.list[self.start[column] as usize..self.start[column + 1] as usize] {
+                for &number in self.listed.get(column) {
                     let other = block_of(number);
                     if !other.meets(block) {
                         continue;

@@ -1,77 +1,68 @@
-//! What does it cost to know who should hear whom, beyond knowing who overlaps?
+//! What does it cost to know which objects should hear each other, beyond knowing which overlap?
 //!
 //! Each case runs on the same frames as its peers, one after the other within each tick, and the order rotates. *Beyond
-//! the pairs* is the processor time of everything, less that of the same broad phase on the same frames when all that is
-//! asked for is the pairs and which of them began and ended. The peer is the plain grid, which tells the pairs alone.
+//! the pairs* is the processor time of everything, less that of the same broad phase on the same frames when all that
+//! is asked for is the pairs and which of them began and ended. The peer is the plain grid, which tells the pairs
+//! alone.
 
 use std::hint::black_box;
 
 use ::interest::published::{CliqueFinder, OrderedAxis, RelationFinder, Relations};
 use ::interest::{Audience, AudienceSearch, AudienceSettings, Aura, Graph, GroupChange, GroupCover, greedy_cover};
+use clap::Args;
+use kinesphere::failure::Failure;
 use serde::Serialize;
 use space::broad::PlainGrid;
-use space::workload::{self, Motion, Workload};
+use space::workload::{self, Motion, Workload, WorkloadError};
 use space::{BroadPhase, Kinesphere, Slot, Spheres};
 
 use crate::crowds;
-use crate::report::number::significant;
-use crate::setting::{self, SettingsError};
+use crate::report::csv::to_table;
 use crate::stopwatch::{Stopwatch, timed};
-use kinesphere::table::Table;
+use crate::study::range::range;
+use crate::study::{Progress, Report, Results, Study, refused};
 
-/// The longest run of a case.
-pub const TICKS_MAX: u32 = 100_000;
-
-/// What to measure. The defaults are what must be reached.
-#[derive(Clone, Debug)]
+/// What do relations, audiences and groups cost, beyond the pairs?
+///
+/// Relations, audiences and groups against the plain grid on the same frames, the papers' best algorithm against ours,
+/// and repaired groups against fresh ones. Fails if a case misses what it must reach, unless worlds smaller than the
+/// default are asked for.
+#[derive(Args, Clone, Debug, Serialize)]
 pub struct Settings {
-    /// Objects of the large world.
+    /// Objects of the large world
+    #[arg(long, default_value_t = OBJECTS, value_name = "N", value_parser = range(1..=Spheres::MAX_OBJECTS))]
     pub objects: usize,
-    /// Objects of the world of crowds.
+    /// Objects of the world of crowds
+    #[arg(long, default_value_t = CROWDED, value_name = "N", value_parser = range(1..=1_000_000usize))]
     pub crowded: usize,
-    /// Objects of the papers' world.
+    /// Objects of the papers' world
+    #[arg(long, default_value_t = SEEKERS, value_name = "N", value_parser = range(1..=20_000usize))]
     pub seekers: usize,
-    /// Ticks before measuring.
+    /// Ticks before measuring
+    #[arg(long, default_value_t = 40, value_name = "TICKS", value_parser = range(0..=100_000u32))]
     pub warm: u32,
-    /// Ticks measured.
+    /// Ticks measured
+    #[arg(long, default_value_t = 60, value_parser = range(1..=100_000u32))]
     pub ticks: u32,
-    /// The same seed gives the same frames.
+    /// The same seed gives the same frames
+    #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings { objects: 1_000_000, crowded: 100_000, seekers: 4_000, warm: 40, ticks: 60, seed: 1 }
-    }
-}
+/// The sizes of the worlds for which the goals are set.
+const OBJECTS: usize = 1_000_000;
+const CROWDED: usize = 100_000;
+const SEEKERS: usize = 4_000;
 
-/// What came out.
-#[derive(Clone, Debug, Serialize)]
-pub struct Report {
-    /// The command that repeats the run.
-    pub command: String,
-    /// Ticks before measuring.
-    pub warm: u32,
-    /// Ticks measured.
-    pub ticks: u32,
-    /// What the frames were made from.
-    pub seed: u64,
-    /// One per case.
-    pub rows: Vec<Row>,
-}
-
-/// One case.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// What is measured.
     pub case: &'static str,
     /// The number that counts.
     pub ratio: f64,
     /// What must be reached.
     pub must: f64,
-    /// What should be.
+    /// What should be reached.
     pub goal: f64,
-    /// Whether more is better.
     pub more_is_better: bool,
     /// What the ratio is of.
     pub of: &'static str,
@@ -89,21 +80,45 @@ pub struct Row {
 
 impl Row {
     /// Whether what must be reached is.
-    pub fn holds(&self) -> bool {
+    fn holds(&self) -> bool {
         if self.more_is_better { self.ratio >= self.must } else { self.ratio <= self.must }
     }
 }
 
-/// Measures. `progress` is told how many ticks are done, of how many.
-pub fn measure(
+impl Study for Settings {
+    const NAME: &'static str = "bench interest";
+    const EXAMPLE: &'static str = "--objects 100000 --json";
+    const UNIT: &'static str = "ticks";
+    const HAS_PAGE: bool = false;
+    type Row = Row;
+    type Facts = ();
+
+    fn run(&self, stopwatch: &mut dyn Stopwatch, progress: Progress<'_>) -> Result<Results<Settings>, Failure> {
+        Ok((all_cases(self, stopwatch, progress).map_err(refused)?, ()))
+    }
+
+    fn text(Report { settings, rows, .. }: &Report<Settings>) -> String {
+        let table = to_table(rows);
+        let meanings: Vec<String> = rows.iter().map(|row| format!("{}: {}", row.case, row.of)).collect();
+        let Settings { ticks, warm, seed, .. } = settings;
+        format!("{table}\n{}\n{ticks} ticks after {warm}, seed {seed}\n", meanings.join("\n"))
+    }
+
+    fn failures(Report { settings, rows, .. }: &Report<Settings>) -> Vec<String> {
+        let Settings { objects, crowded, seekers, .. } = *settings;
+        let is_judged = objects >= OBJECTS && crowded >= CROWDED && seekers >= SEEKERS;
+        let misses = rows.iter().filter(|row| is_judged && !row.holds());
+        misses.map(|row| format!("{} is {:.2}, must be {}", row.case, row.ratio, row.must)).collect()
+    }
+}
+
+fn all_cases(
     settings: &Settings,
     stopwatch: &mut dyn Stopwatch,
     progress: &mut dyn FnMut(u32, u32),
-) -> Result<Report, SettingsError> {
-    check(settings)?;
+) -> Result<Vec<Row>, WorkloadError> {
     let per_case = settings.warm + settings.ticks;
-    let (total, mut done) = (per_case * 4 + CROWD_TICKS, 0);
-    let mut rows = Vec::new();
+    let total = per_case * 4 + CROWD_TICKS;
     let uniform = workload::Settings {
         motion: Motion::Uniform,
         objects: settings.objects,
@@ -111,76 +126,59 @@ pub fn measure(
         seed: settings.seed,
         ..workload::Settings::default()
     };
-    {
-        let mut finder = CliqueFinder::new();
-        let mut relations = Relations::new();
-        let times = race(
-            Workload::new(uniform.clone())?,
-            settings,
-            stopwatch,
-            &mut |tick| progress(tick, total),
-            |auras, stopwatch| {
-                timed(stopwatch, || {
-                    finder.relations(auras, &mut relations);
-                    black_box(&relations);
-                })
-                .1
-                .cpu_ms
-            },
-        );
-        rows.push(times.row("all-relations", "CPU beyond the pairs, over plain-grid", 0.8, 0.4));
+    let mut step = |case: u32, tick: u32| progress(case * per_case + tick, total);
+    let mut rows = Vec::new();
+
+    let (mut finder, mut relations) = (CliqueFinder::new(), Relations::new());
+    let relations = |auras: &Spheres, stopwatch: &mut dyn Stopwatch| {
+        let found = timed(stopwatch, || {
+            finder.relations(auras, &mut relations);
+            black_box(&relations);
+        });
+        found.1.cpu_ms
+    };
+    let workload = Workload::new(uniform.clone())?;
+    rows.push(race(workload, settings, stopwatch, &mut |tick| step(0, tick), relations).row("all-relations", 0.8, 0.4));
+
+    let workload = Workload::new(uniform)?;
+    let audience_settings = AudienceSettings { search: AudienceSearch::AllPairs, ..AudienceSettings::default() };
+    let mut audience = Audience::with(audience_settings).expect("the default makes sense");
+    let columns = workload.spheres().columns();
+    for slot in workload.spheres().slots() {
+        let sphere = columns.sphere(slot.row());
+        audience.insert(sphere.center, Aura::new(sphere.radius)).expect("the world is within the limits");
     }
-    done += per_case;
-    {
-        let workload = Workload::new(uniform)?;
-        let search = AudienceSearch::AllPairs;
-        let settings_of_audience = AudienceSettings { search, ..AudienceSettings::default() };
-        let mut audience = Audience::with(settings_of_audience).expect("the default makes sense");
-        let columns = workload.spheres().columns();
-        for slot in workload.spheres().slots() {
-            let sphere = columns.sphere(slot.row());
-            audience.insert(sphere.center, Aura::new(sphere.radius)).expect("the world is within the limits");
+    let listen = |auras: &Spheres, stopwatch: &mut dyn Stopwatch| {
+        // To move its objects is the caller's work, as it is to move those of the other worlds.
+        let columns = auras.columns();
+        for row in auras.moved().iter() {
+            let moved = audience.move_to(Slot::new(row as u32), columns.sphere(row).center);
+            moved.expect("the same objects live in both worlds");
         }
-        let times =
-            race(workload, settings, stopwatch, &mut |tick| progress(done + tick, total), |auras, stopwatch| {
-                // To move its objects is the caller's work, as it is to move those of the other worlds.
-                let columns = auras.columns();
-                for row in auras.moved().iter() {
-                    let moved = audience.move_to(Slot::new(row as u32), columns.sphere(row).center);
-                    moved.expect("the same objects live in both worlds");
-                }
-                timed(stopwatch, || {
-                    audience.update();
-                    black_box((audience.entered(), audience.left()));
-                })
-                .1
-                .cpu_ms
-            });
-        rows.push(times.row("audience", "CPU beyond the pairs, over plain-grid", 0.25, 0.12));
-    }
-    done += per_case;
-    {
-        let mut broad_phase = Kinesphere::new().tracking_changes();
-        let (mut pairs, mut groups) = (Vec::new(), GroupCover::new());
-        let measured = settings.warm..settings.warm + settings.ticks;
-        let workload = crowds::workload(settings.crowded, 100, 30.0, measured, settings.seed)?;
-        let times =
-            race(workload, settings, stopwatch, &mut |tick| progress(done + tick, total), |auras, stopwatch| {
-                timed(stopwatch, || {
-                    broad_phase.pairs(auras, &mut pairs);
-                    black_box(groups.update(broad_phase.began(), broad_phase.ended()));
-                })
-                .1
-                .cpu_ms
-            });
-        rows.push(times.row("groups-of-crowds", "CPU beyond the pairs, over plain-grid", 2.0, 0.8));
-    }
-    done += per_case;
-    rows.push(seekers(settings, stopwatch, &mut |tick| progress(done + tick, total))?);
-    done += per_case;
-    rows.extend(crowd(settings, &mut |tick| progress(done + tick, total))?);
+        let updated = timed(stopwatch, || {
+            audience.update();
+            black_box((audience.entered(), audience.left()));
+        });
+        updated.1.cpu_ms
+    };
+    rows.push(race(workload, settings, stopwatch, &mut |tick| step(1, tick), listen).row("audience", 0.25, 0.12));
+
+    let mut broad_phase = Kinesphere::new().tracking_changes();
+    let (mut pairs, mut groups) = (Vec::new(), GroupCover::new());
+    let workload = crowds::workload(settings.crowded, 100, 30.0, settings.warm..per_case, settings.seed)?;
+    let group = |auras: &Spheres, stopwatch: &mut dyn Stopwatch| {
+        let grouped = timed(stopwatch, || {
+            broad_phase.pairs(auras, &mut pairs);
+            black_box(groups.update(broad_phase.began(), broad_phase.ended()));
+        });
+        grouped.1.cpu_ms
+    };
+    rows.push(race(workload, settings, stopwatch, &mut |tick| step(2, tick), group).row("groups-of-crowds", 2.0, 0.8));
+
+    rows.push(seekers(settings, stopwatch, &mut |tick| step(3, tick))?);
+    rows.extend(crowd(settings, &mut |tick| step(4, tick))?);
     progress(total, total);
-    Ok(Report { command: settings.command(), warm: settings.warm, ticks: settings.ticks, seed: settings.seed, rows })
+    Ok(rows)
 }
 
 /// Mean processor time per tick, in milliseconds.
@@ -193,14 +191,14 @@ struct Times {
 }
 
 impl Times {
-    fn row(&self, case: &'static str, of: &'static str, must: f64, goal: f64) -> Row {
+    fn row(&self, case: &'static str, must: f64, goal: f64) -> Row {
         Row {
             case,
+            of: "CPU beyond the pairs, over plain-grid",
             ratio: (self.ours - self.kinesphere) / self.grid,
             must,
             goal,
             more_is_better: false,
-            of,
             ours: self.ours,
             less: self.kinesphere,
             peer: self.grid,
@@ -226,9 +224,9 @@ fn race(
         progress(tick);
         let mut times = [0.0; 3];
         for turn in 0..3 {
-            // Who goes first rotates: none always meets the cold cache.
-            let who = (turn + tick as usize) % 3;
-            times[who] = match who {
+            // The first to run rotates, so that none always meets the cold cache.
+            let index = (turn + tick as usize) % 3;
+            times[index] = match index {
                 0 => ours(workload.spheres(), stopwatch),
                 1 => timed(stopwatch, || black_box(kinesphere.pairs(workload.spheres(), &mut pairs))).1.cpu_ms,
                 _ => timed(stopwatch, || black_box(grid.pairs(workload.spheres(), &mut pairs))).1.cpu_ms,
@@ -254,7 +252,7 @@ fn seekers(
     settings: &Settings,
     stopwatch: &mut dyn Stopwatch,
     progress: &mut dyn FnMut(u32),
-) -> Result<Row, SettingsError> {
+) -> Result<Row, WorkloadError> {
     let mut workload = Workload::new(workload::Settings {
         motion: Motion::Seekers,
         objects: settings.seekers,
@@ -294,11 +292,11 @@ fn seekers(
     })
 }
 
-/// How long the crowd mills about.
+/// Ticks for which the single crowd moves.
 const CROWD_TICKS: u32 = 300;
 
-/// One crowd of 200 with 60 neighbours each: what remains of a cover that was repaired three hundred times. No clock.
-fn crowd(settings: &Settings, progress: &mut dyn FnMut(u32)) -> Result<[Row; 2], SettingsError> {
+/// One crowd of 200 with 60 neighbours each: a cover that was repaired in every tick against a fresh one. No clock.
+fn crowd(settings: &Settings, progress: &mut dyn FnMut(u32)) -> Result<[Row; 2], WorkloadError> {
     let mut workload = crowds::workload(200, 200, 60.0, 0..CROWD_TICKS, settings.seed)?;
     let mut broad_phase = Kinesphere::new().tracking_changes();
     let (mut pairs, mut graph, mut groups) = (Vec::new(), Graph::new(), GroupCover::new());
@@ -346,65 +344,18 @@ fn crowd(settings: &Settings, progress: &mut dyn FnMut(u32)) -> Result<[Row; 2],
     ])
 }
 
-impl Settings {
-    /// The command line that repeats the run.
-    pub fn command(&self) -> String {
-        let Settings { objects, crowded, seekers, warm, ticks, seed } = self;
-        format!(
-            "cargo run --release -p lab -- bench interest --objects {objects} --crowded {crowded} --seekers {seekers} --warm {warm} \
-             --ticks {ticks} --seed {seed}"
-        )
-    }
-}
-
-impl Report {
-    /// The report for a terminal.
-    pub fn to_text(&self) -> String {
-        let mut table = Table::new(["case", "ratio", "must", "goal", "whole", "less", "over", "objects", "neighbours"]);
-        for row in &self.rows {
-            let numbers = [row.ratio, row.must, row.goal, row.ours, row.less, row.peer].map(significant);
-            let rest = [row.objects.to_string(), significant(row.neighbours)];
-            table.row(std::iter::once(row.case.to_owned()).chain(numbers).chain(rest));
-        }
-        let meanings: Vec<String> = self.rows.iter().map(|row| format!("{}: {}", row.case, row.of)).collect();
-        format!("{table}\n{}\n{} ticks after {}, seed {}\n", meanings.join("\n"), self.ticks, self.warm, self.seed)
-    }
-
-    /// The cases that miss what must be reached.
-    pub fn misses(&self) -> Vec<&Row> {
-        self.rows.iter().filter(|row| !row.holds()).collect()
-    }
-}
-
-fn check(settings: &Settings) -> Result<(), SettingsError> {
-    let most = Spheres::MAX_OBJECTS as f64;
-    let rules = [
-        ("objects", settings.objects as f64, 1.0..=most, "1 to 16,777,216"),
-        ("crowded", settings.crowded as f64, 1.0..=1e6, "1 to 1,000,000"),
-        ("seekers", settings.seekers as f64, 1.0..=20_000.0, "1 to 20,000"),
-        ("ticks", f64::from(settings.ticks), 1.0..=f64::from(TICKS_MAX), "1 to 100,000"),
-        ("warm", f64::from(settings.warm), 0.0..=f64::from(TICKS_MAX), "0 to 100,000"),
-    ];
-    setting::check(rules)?;
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stopwatch::SteadyStopwatch;
+    use crate::study::tried;
 
     #[test]
-    fn a_bench_has_all_six_cases_and_refuses_nonsense() {
-        let settings = Settings { objects: 2_000, crowded: 1_000, seekers: 200, warm: 2, ticks: 3, seed: 1 };
-        let report = measure(&settings, &mut SteadyStopwatch::new(2), &mut |_, _| {}).unwrap();
+    fn a_bench_has_all_six_cases() {
+        let report = tried::<Settings>("--objects 2000 --crowded 1000 --seekers 200 --warm 2 --ticks 3", 2);
         assert_eq!(report.rows.len(), 6);
         assert_eq!(report.rows[0].ratio, 0.0, "the test's clock takes the same time for everything");
         assert_eq!(report.rows[3].ratio, 1.0);
         assert!((report.rows[2].neighbours - 30.0).abs() < 6.0, "{}", report.rows[2].neighbours);
-        let covers: Vec<&Row> = report.rows[4..].iter().collect();
-        assert!(covers.iter().all(|row| row.holds()), "{covers:?}");
-        let refused = measure(&Settings { ticks: 0, ..settings }, &mut SteadyStopwatch::new(2), &mut |_, _| {});
-        assert_eq!(refused.unwrap_err().to_string(), "`ticks` is 0, expected 1 to 100,000");
+        assert!(report.rows[4..].iter().all(Row::holds), "{:?}", report.rows);
     }
 }

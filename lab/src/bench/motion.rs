@@ -9,205 +9,184 @@ use std::hint::black_box;
 use ::motion::collision_prediction::Response;
 use ::motion::crowd::Crowd;
 use ::motion::scene::{CollisionScene, SceneObject, SceneShape};
+use clap::Args;
+use kinesphere::failure::Failure;
 use serde::Serialize;
 use space::impact::Ballistic;
 use space::workload::Random;
 use space::{DVec3, Time};
 
-use crate::report::number::{grouped, significant};
-use crate::setting::{self, OutOfRange};
-use crate::stopwatch::{Elapsed, Stopwatch, timed};
-use kinesphere::table::Table;
+use crate::report::csv::to_table;
+use crate::report::number::grouped;
+use crate::stopwatch::{Elapsed, Stopwatch, TickTimes, timed};
+use crate::study::range::range;
+use crate::study::{Progress, Report, Results, Study};
 
-/// The most replicas.
-pub const REPLICAS_MAX: usize = 10_000_000;
 /// A replica's radius, in metres.
 const RADIUS: f64 = 0.5;
-/// A tick, in microseconds.
 const TICK_US: i64 = 16_667;
-/// What must be reached, as processor time over plain extrapolation.
-pub const RATIO_MAX: f64 = 20.0;
-/// What should be reached.
-pub const RATIO_GOAL: f64 = 5.0;
+/// Processor time over that of plain extrapolation: what must be reached, and what should be.
+const RATIO: (f64, f64) = (20.0, 5.0);
 
-/// What to measure.
-#[derive(Clone, Debug)]
+/// What does predicting the collisions of replicas cost, over extrapolating them?
+///
+/// Replicas with collision prediction against the same ones extrapolated through everything, in one run. Fails if the
+/// prediction takes more than twenty times as long.
+#[derive(Args, Clone, Debug, Serialize)]
 pub struct Settings {
-    /// How many replicas there are.
+    /// How many replicas there are
+    #[arg(long, default_value_t = 1_000_000, value_name = "N", value_parser = range(1..=10_000_000usize))]
     pub replicas: usize,
-    /// How many objects stand in their way.
+    /// How many objects stand in their way
+    #[arg(long, default_value_t = 10_000, value_name = "N", value_parser = range(0..=100_000usize))]
     pub objects: usize,
-    /// Updates per replica and second.
+    /// Updates per replica and second
+    #[arg(
+        long = "updates",
+        default_value_t = 1.0,
+        value_name = "PER_SECOND",
+        value_parser = range(0.0..=60.0).of("per second")
+    )]
     pub updates_per_s: f64,
-    /// Ticks before measuring.
+    /// Ticks before measuring
+    #[arg(long, default_value_t = 60, value_name = "TICKS", value_parser = range(0..=100_000u32))]
     pub warm: u32,
-    /// Ticks measured.
+    /// Ticks measured
+    #[arg(long, default_value_t = 60, value_parser = range(1..=100_000u32))]
     pub ticks: u32,
-    /// The same seed gives the same world.
+    /// The same seed gives the same world
+    #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings { replicas: 1_000_000, objects: 10_000, updates_per_s: 1.0, warm: 60, ticks: 60, seed: 1 }
-    }
-}
-
-/// What came out.
+/// How the ways compare.
 #[derive(Clone, Debug, Serialize)]
-pub struct Report {
-    /// The command that repeats the run.
-    pub command: String,
-    /// How many replicas there were.
-    pub replicas: usize,
-    /// How many objects stood in their way.
-    pub objects: usize,
-    /// Updates per replica and second.
-    pub updates_per_s: f64,
-    /// Ticks before measuring.
-    pub warm: u32,
-    /// Ticks measured.
-    pub ticks: u32,
-    /// What the world was made from.
-    pub seed: u64,
+pub struct PredictionCost {
     /// The share of replicas with a bounce behind them or planned, at the end.
     pub bounced: f64,
     /// Processor time of collision prediction over that of plain extrapolation.
     pub ratio: f64,
     /// The same when nothing is remembered from tick to tick.
     pub ratio_from_scratch: f64,
-    /// One per way to predict.
-    pub rows: Vec<Row>,
 }
 
-/// How long one way takes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// `extrapolation`, `collision-prediction`, or `from-scratch`, which forgets everything after each tick.
     pub method: &'static str,
-    /// Processor time per tick, mean.
-    pub cpu_ms_mean: f64,
-    /// Processor time of the fastest tick.
-    pub cpu_ms_min: f64,
-    /// Processor time of the slowest tick.
-    pub cpu_ms_max: f64,
-    /// Time on the wall per tick, mean.
-    pub wall_ms_mean: f64,
-    /// Nanoseconds of processor time per replica.
+    #[serde(flatten)]
+    pub times: TickTimes,
     pub ns_per_replica: f64,
 }
 
-/// Measures. `progress` is told how many ticks are done, of how many.
-pub fn measure(
-    settings: &Settings,
-    stopwatch: &mut dyn Stopwatch,
-    progress: &mut dyn FnMut(u32, u32),
-) -> Result<Report, OutOfRange> {
-    check(settings)?;
-    let mut random = Random::new(settings.seed);
-    let city = City::new(settings, &mut random);
-    // Two equal crowds: each takes in its own updates, so that neither finds the other's in its cache.
-    let mut plain = Crowd::new(RADIUS, Response::default(), 6_000_000);
-    for _ in 0..settings.replicas {
-        // Stamps are spread over the time between updates, as they are in a session that has been running.
-        let age_us = (f64::from(random.unit()) * 1e6 / settings.updates_per_s.max(0.1)) as i64;
-        plain.insert(Time::from_micros(-age_us), city.state(&mut random));
-    }
-    let mut exact = plain.clone();
-    let per_tick = settings.replicas as f64 * settings.updates_per_s * TICK_US as f64 * 1e-6;
-    let (mut due, mut next) = (0.0, 0);
-    let mut places = Vec::new();
-    let mut times: [Vec<Elapsed>; 3] = Default::default();
-    let total = settings.warm + settings.ticks;
-    for tick in 0..total {
-        progress(tick, total);
-        let now = Time::from_micros(i64::from(tick) * TICK_US);
-        due += per_tick;
-        let updates: Vec<(usize, Ballistic)> = (0..due as usize)
-            .map(|_| {
-                next = (next + 1) % settings.replicas;
-                (next, city.state(&mut random))
-            })
-            .collect();
-        due -= updates.len() as f64;
-        let is_measured = tick >= settings.warm;
-        for turn in 0..2 {
-            let is_plain = (turn + tick).is_multiple_of(2);
-            let crowd = if is_plain { &mut plain } else { &mut exact };
-            let ((), elapsed) = timed(stopwatch, || {
-                for &(row, motion) in &updates {
-                    crowd.update(row, now, motion);
+impl Study for Settings {
+    const NAME: &'static str = "bench motion";
+    const EXAMPLE: &'static str = "--replicas 100000 --json";
+    const UNIT: &'static str = "ticks";
+    const HAS_PAGE: bool = false;
+    type Row = Row;
+    type Facts = PredictionCost;
+
+    fn run(&self, stopwatch: &mut dyn Stopwatch, progress: Progress<'_>) -> Result<Results<Settings>, Failure> {
+        let mut random = Random::new(self.seed);
+        let city = City::new(self, &mut random);
+        // Two equal crowds: each takes in its own updates, so that neither finds the other's in its cache.
+        let mut plain = Crowd::new(RADIUS, Response::default(), 6_000_000);
+        for _ in 0..self.replicas {
+            // Stamps are spread over the time between updates, as they are in a session that has been running.
+            let age_us = (f64::from(random.unit()) * 1e6 / self.updates_per_s.max(0.1)) as i64;
+            plain.insert(Time::from_micros(-age_us), city.state(&mut random));
+        }
+        let mut exact = plain.clone();
+        let per_tick = self.replicas as f64 * self.updates_per_s * TICK_US as f64 * 1e-6;
+        let (mut due, mut next) = (0.0, 0);
+        let mut places = Vec::new();
+        let mut times: [Vec<Elapsed>; 3] = Default::default();
+        let total = self.warm + self.ticks;
+        for tick in 0..total {
+            progress(tick, total);
+            let now = Time::from_micros(i64::from(tick) * TICK_US);
+            due += per_tick;
+            let updates: Vec<(usize, Ballistic)> = (0..due as usize)
+                .map(|_| {
+                    next = (next + 1) % self.replicas;
+                    (next, city.state(&mut random))
+                })
+                .collect();
+            due -= updates.len() as f64;
+            for turn in 0..2 {
+                let is_plain = (turn + tick).is_multiple_of(2);
+                let crowd = if is_plain { &mut plain } else { &mut exact };
+                let ((), elapsed) = timed(stopwatch, || {
+                    for &(row, motion) in &updates {
+                        crowd.update(row, now, motion);
+                    }
+                    if is_plain {
+                        crowd.extrapolate(now, &mut places);
+                    } else {
+                        crowd.predict(now, &city.scene, &mut places);
+                    }
+                    black_box(&places);
+                });
+                if tick >= self.warm {
+                    times[usize::from(!is_plain)].push(elapsed);
                 }
-                if is_plain {
-                    crowd.extrapolate(now, &mut places);
-                } else {
-                    crowd.predict(now, &city.scene, &mut places);
-                }
-                black_box(&places);
-            });
-            if is_measured {
-                times[usize::from(!is_plain)].push(elapsed);
             }
         }
-    }
-    let bounced = exact.bounced() as f64 / settings.replicas as f64;
-    // Without memory, every span since each update is looked at again: some ticks are enough.
-    let now = Time::from_micros(i64::from(total - 1) * TICK_US);
-    for _ in 0..settings.ticks.min(5) {
-        exact.forget();
-        let ((), elapsed) = timed(stopwatch, || {
-            exact.predict(now, &city.scene, &mut places);
-            black_box(&places);
-        });
-        times[2].push(elapsed);
-    }
-    progress(total, total);
-    Ok(report(settings, bounced, times))
-}
-
-impl Settings {
-    /// The command line that repeats the run.
-    pub fn command(&self) -> String {
-        let Settings { replicas, objects, updates_per_s, warm, ticks, seed } = self;
-        format!(
-            "cargo run --release -p lab -- bench motion --replicas {replicas} --objects {objects} --updates {updates_per_s} --warm {warm} \
-             --ticks {ticks} --seed {seed}"
-        )
-    }
-}
-
-impl Report {
-    /// Whether prediction costs no more than it may.
-    pub fn holds(&self) -> bool {
-        self.ratio <= RATIO_MAX
-    }
-
-    /// The report for a terminal.
-    pub fn to_text(&self) -> String {
-        let mut table = Table::new(["method", "cpu ms", "min", "max", "wall ms", "ns/replica"]);
-        for row in &self.rows {
-            let numbers = [row.cpu_ms_mean, row.cpu_ms_min, row.cpu_ms_max, row.wall_ms_mean, row.ns_per_replica];
-            table.row(std::iter::once(row.method.to_owned()).chain(numbers.map(significant)));
+        let bounced = exact.bounced() as f64 / self.replicas as f64;
+        // Without memory, the whole span since each update is looked at again: some ticks are enough.
+        let now = Time::from_micros(i64::from(total - 1) * TICK_US);
+        for _ in 0..self.ticks.min(5) {
+            exact.forget();
+            let ((), elapsed) = timed(stopwatch, || {
+                exact.predict(now, &city.scene, &mut places);
+                black_box(&places);
+            });
+            times[2].push(elapsed);
         }
+        progress(total, total);
+        let row = |(method, times): (_, &Vec<Elapsed>)| {
+            let times = TickTimes::of(times);
+            Row { method, times, ns_per_replica: times.cpu_ms_mean * 1e6 / self.replicas as f64 }
+        };
+        let methods = ["extrapolation", "collision-prediction", "from-scratch"];
+        let rows: Vec<Row> = methods.into_iter().zip(&times).map(row).collect();
+        let ratio = |row: &Row| row.times.cpu_ms_mean / rows[0].times.cpu_ms_mean;
+        let facts = PredictionCost { bounced, ratio: ratio(&rows[1]), ratio_from_scratch: ratio(&rows[2]) };
+        Ok((rows, facts))
+    }
+
+    fn text(Report { settings, facts, rows, .. }: &Report<Settings>) -> String {
+        let table = to_table(rows);
         format!(
             "{} replicas among {} objects, {} updates per second each, {} ticks after {}, seed {}\n\
              {:.1} % have a bounce behind them or ahead\n\n{table}\n\
-             Collision prediction takes {:.2} times as long as extrapolation (goal {RATIO_GOAL}, must {RATIO_MAX}); {:.1} times \
+             Collision prediction takes {:.2} times as long as extrapolation (goal {}, must {}); {:.1} times \
              with nothing remembered.\n",
-            grouped(self.replicas as u64),
-            grouped(self.objects as u64),
-            self.updates_per_s,
-            self.ticks,
-            self.warm,
-            self.seed,
-            100.0 * self.bounced,
-            self.ratio,
-            self.ratio_from_scratch
+            grouped(settings.replicas as u64),
+            grouped(settings.objects as u64),
+            settings.updates_per_s,
+            settings.ticks,
+            settings.warm,
+            settings.seed,
+            100.0 * facts.bounced,
+            facts.ratio,
+            RATIO.1,
+            RATIO.0,
+            facts.ratio_from_scratch
         )
+    }
+
+    fn failures(report: &Report<Settings>) -> Vec<String> {
+        let ratio = report.facts.ratio;
+        let (must, _) = RATIO;
+        let sentence =
+            format!("Collision prediction takes {ratio:.1} times as long as extrapolation, {must} are allowed.");
+        (ratio > must).then_some(sentence).into_iter().collect()
     }
 }
 
-/// Blocks and pillars on a square, and who walks and flies among them.
+/// Blocks and pillars on a square, among which replicas walk and fly.
 struct City {
     scene: CollisionScene,
     side: f32,
@@ -262,64 +241,16 @@ impl City {
     }
 }
 
-fn check(settings: &Settings) -> Result<(), OutOfRange> {
-    let rules = [
-        ("replicas", settings.replicas as f64, 1.0..=REPLICAS_MAX as f64, "1 to 10,000,000"),
-        ("objects", settings.objects as f64, 0.0..=100_000.0, "0 to 100,000"),
-        ("updates", settings.updates_per_s, 0.0..=60.0, "0 to 60 per second"),
-        ("ticks", f64::from(settings.ticks), 1.0..=100_000.0, "1 to 100,000"),
-        ("warm", f64::from(settings.warm), 0.0..=100_000.0, "0 to 100,000"),
-    ];
-    setting::check(rules)
-}
-
-fn report(settings: &Settings, bounced: f64, times: [Vec<Elapsed>; 3]) -> Report {
-    let names = ["extrapolation", "collision-prediction", "from-scratch"];
-    let rows: Vec<Row> = names
-        .into_iter()
-        .zip(&times)
-        .map(|(method, times)| {
-            let cpu = || times.iter().map(|time| time.cpu_ms);
-            let mean = |sum: f64| sum / times.len().max(1) as f64;
-            let cpu_ms_mean = mean(cpu().sum());
-            Row {
-                method,
-                cpu_ms_mean,
-                cpu_ms_min: cpu().fold(f64::INFINITY, f64::min),
-                cpu_ms_max: cpu().fold(0.0, f64::max),
-                wall_ms_mean: mean(times.iter().map(|time| time.wall_ms).sum()),
-                ns_per_replica: cpu_ms_mean * 1e6 / settings.replicas as f64,
-            }
-        })
-        .collect();
-    Report {
-        command: settings.command(),
-        replicas: settings.replicas,
-        objects: settings.objects,
-        updates_per_s: settings.updates_per_s,
-        warm: settings.warm,
-        ticks: settings.ticks,
-        seed: settings.seed,
-        bounced,
-        ratio: rows[1].cpu_ms_mean / rows[0].cpu_ms_mean,
-        ratio_from_scratch: rows[2].cpu_ms_mean / rows[0].cpu_ms_mean,
-        rows,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stopwatch::SteadyStopwatch;
+    use crate::study::tried;
 
     #[test]
-    fn a_bench_measures_both_and_refuses_nonsense() {
-        let settings = Settings { replicas: 2_000, objects: 200, warm: 20, ticks: 20, ..Settings::default() };
-        let report = measure(&settings, &mut SteadyStopwatch::new(2), &mut |_, _| {}).unwrap();
+    fn a_bench_measures_both() {
+        let report = tried::<Settings>("--replicas 2000 --objects 200 --warm 20 --ticks 20", 2);
         assert_eq!(report.rows.len(), 3);
-        assert_eq!(report.ratio, 1.0, "the test's clock takes the same time for everything");
-        assert!(report.bounced > 0.01, "{}: nobody meets anything", report.bounced);
-        let refused = measure(&Settings { ticks: 0, ..settings }, &mut SteadyStopwatch::new(2), &mut |_, _| {});
-        assert_eq!(refused.unwrap_err().to_string(), "`ticks` is 0, expected 1 to 100,000");
+        assert_eq!(report.facts.ratio, 1.0, "the test's clock takes the same time for everything");
+        assert!(report.facts.bounced > 0.01, "only {} of the replicas meet an object", report.facts.bounced);
     }
 }

@@ -4,6 +4,8 @@
 
 use std::hint::black_box;
 
+use clap::Args;
+use kinesphere::failure::Failure;
 use serde::Serialize;
 use space::broad::Finder;
 use space::broad::query::{Hit, Neighbour};
@@ -11,69 +13,147 @@ use space::impact::spheres::contact;
 use space::workload::{self, Motion, Random, Workload};
 use space::{Slot, Sphere, Spheres, Vec3};
 
+use super::workload_name;
 use crate::allocator::growth;
+use crate::report::csv::to_table;
 use crate::report::number::{grouped, significant};
-use crate::setting::{self, SettingsError};
 use crate::stopwatch::{Stopwatch, timed};
-use kinesphere::table::Table;
+use crate::study::range::range;
+use crate::study::{Progress, Report, Results, Study, refused};
 
-/// What to measure.
-#[derive(Clone, Debug)]
+/// How fast is a question about a place answered: what is there, what is first on a path, what is nearest?
+///
+/// Objects within a sphere or a box, first on a ray or a path, nearest: by the finder, and by a loop over all objects.
+/// The answers are compared; a difference fails the command.
+#[derive(Args, Clone, Debug, Serialize)]
 pub struct Settings {
-    /// How many objects there are.
+    /// How many objects there are
+    #[arg(long, default_value_t = 1_000_000, value_name = "N")]
     pub objects: usize,
-    /// How they move.
-    pub motion: Motion,
-    /// Questions of each kind that the finder is asked.
+    #[arg(
+        long,
+        default_value = Motion::Uniform.name(),
+        value_name = "NAME",
+        help = format!("How the objects move: {}", Motion::known())
+    )]
+    #[serde(serialize_with = "workload_name")]
+    pub workload: Motion,
+    /// Questions of each kind
+    #[arg(long, default_value_t = 2_000, value_name = "N", value_parser = range(1..=1_000_000u32))]
     pub questions: u32,
-    /// Of these, how many the loop is asked, too.
+    /// How many of them the loop is asked, too
+    #[arg(long, default_value_t = 20, value_name = "N", value_parser = range(1..=1_000_000u32))]
     pub looped: u32,
-    /// Ticks over which taking in what moved is measured.
+    /// Ticks over which taking in what moved is measured
+    #[arg(long, default_value_t = 10, value_parser = range(1..=1_000_000u32))]
     pub ticks: u32,
-    /// The same seed gives the same world and the same questions.
+    /// The same seed gives the same world and the same questions
+    #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings { objects: 1_000_000, motion: Motion::Uniform, questions: 2_000, looped: 20, ticks: 10, seed: 1 }
-    }
-}
-
-/// What came out.
+/// What the finder costs beside its answers.
 #[derive(Clone, Debug, Serialize)]
-pub struct Report {
-    /// The command that repeats the run.
-    pub command: String,
-    /// How many objects there were.
-    pub objects: usize,
-    /// What the world was made from.
-    pub seed: u64,
-    /// Processor time for taking in everybody, once.
+pub struct FinderCost {
+    /// Processor time to take in all objects, once.
     pub build_cpu_ms: f64,
-    /// Processor time for taking in what moved, per tick, mean.
+    /// Processor time to take in what moved, per tick, mean.
     pub update_cpu_ms: f64,
-    /// Memory of the finder per object.
     pub bytes_per_object: f64,
-    /// Questions that the two answered differently.
+    /// Questions that the finder and the loop answered differently.
     pub disagreements: u32,
-    /// One per kind of question.
-    pub rows: Vec<Row>,
 }
 
-/// How long one kind of question takes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// Which kind.
     pub question: &'static str,
     /// How many objects an answer has, mean.
     pub found: f64,
-    /// Microseconds of processor time that the finder takes.
     pub cpu_us: f64,
-    /// Microseconds of processor time that the loop takes.
     pub loop_cpu_us: f64,
     /// The loop's time over the finder's.
     pub ratio: f64,
+}
+
+impl Study for Settings {
+    const NAME: &'static str = "bench queries";
+    const EXAMPLE: &'static str = "--objects 100000 --json";
+    const UNIT: &'static str = "parts";
+    const HAS_PAGE: bool = false;
+    type Row = Row;
+    type Facts = FinderCost;
+
+    fn run(&self, stopwatch: &mut dyn Stopwatch, progress: Progress<'_>) -> Result<Results<Settings>, Failure> {
+        let mut workload = Workload::new(workload::Settings {
+            objects: self.objects,
+            motion: self.workload,
+            seed: self.seed,
+            ..workload::Settings::default()
+        })
+        .map_err(refused)?;
+        let total = self.ticks + KINDS.len() as u32;
+        let mut finder = Finder::new();
+        let (((), build), mut bytes) = growth(|| timed(stopwatch, || finder.update(workload.spheres())));
+        let mut update_cpu_ms = 0.0;
+        for tick in 0..self.ticks {
+            progress(tick, total);
+            workload.step();
+            let (((), elapsed), grown) = growth(|| timed(stopwatch, || finder.update(workload.spheres())));
+            bytes += grown;
+            update_cpu_ms += elapsed.cpu_ms / f64::from(self.ticks);
+        }
+        let spheres = workload.spheres();
+        let slots: Vec<Slot> = spheres.slots().collect();
+        let mut random = Random::new(self.seed);
+        let (mut rows, mut disagreements) = (Vec::new(), 0);
+        for (number, (question, ask)) in KINDS.into_iter().enumerate() {
+            progress(self.ticks + number as u32, total);
+            let questions: Vec<Question> = (0..self.questions)
+                .map(|_| {
+                    let pick = random.whole(0, slots.len() as u32) as usize;
+                    let one = slots.get(pick).and_then(|&slot| spheres.get(slot).ok());
+                    ask(&mut random, one.unwrap_or(Sphere::new(Vec3::ZERO, 1.0)))
+                })
+                .collect();
+            let (answers, elapsed) = timed(stopwatch, || {
+                let answers: Vec<Answer> = questions.iter().map(|question| by_finder(&finder, question)).collect();
+                black_box(answers)
+            });
+            let looped = self.looped.min(self.questions) as usize;
+            let (expected, by_loop) = timed(stopwatch, || {
+                let asked = questions[..looped].iter();
+                black_box(asked.map(|question| by_loop(spheres, question)).collect::<Vec<_>>())
+            });
+            disagreements +=
+                answers.iter().zip(&expected).filter(|(answer, expected)| answer != expected).count() as u32;
+            let found = answers.iter().map(Answer::len).sum::<usize>() as f64 / questions.len() as f64;
+            let cpu_us = elapsed.cpu_ms * 1e3 / questions.len() as f64;
+            let loop_cpu_us = by_loop.cpu_ms * 1e3 / looped as f64;
+            rows.push(Row { question, found, cpu_us, loop_cpu_us, ratio: loop_cpu_us / cpu_us });
+        }
+        progress(total, total);
+        let bytes_per_object = bytes.max(0) as f64 / self.objects.max(1) as f64;
+        Ok((rows, FinderCost { build_cpu_ms: build.cpu_ms, update_cpu_ms, bytes_per_object, disagreements }))
+    }
+
+    fn text(Report { settings, facts, rows, .. }: &Report<Settings>) -> String {
+        let table = to_table(rows);
+        format!(
+            "{} objects, seed {}: {} ms to take in all, {} ms per tick to take in what moved, {} bytes per object\n\n\
+             {table}\n",
+            grouped(settings.objects as u64),
+            settings.seed,
+            significant(facts.build_cpu_ms),
+            significant(facts.update_cpu_ms),
+            significant(facts.bytes_per_object),
+        )
+    }
+
+    fn failures(report: &Report<Settings>) -> Vec<String> {
+        let wrong = report.facts.disagreements;
+        let sentence = format!("The finder and the loop disagree about {wrong} questions.");
+        (wrong > 0).then_some(sentence).into_iter().collect()
+    }
 }
 
 /// A question about a place.
@@ -85,7 +165,7 @@ enum Question {
     Nearest(Vec3, usize),
 }
 
-/// An answer of either, to be compared.
+/// An answer of the finder or the loop.
 #[derive(Clone, Debug, PartialEq)]
 enum Answer {
     Slots(Vec<Slot>),
@@ -115,73 +195,6 @@ const KINDS: [(&str, Ask); 5] = [
     ("10 nearest", |random, one| Question::Nearest(one.center + random.in_ball() * (5.0 * one.radius), 10)),
 ];
 
-/// Measures. `progress` is told how many parts are done, of how many.
-pub fn measure(
-    settings: &Settings,
-    stopwatch: &mut dyn Stopwatch,
-    progress: &mut dyn FnMut(u32, u32),
-) -> Result<Report, SettingsError> {
-    let counts = [("questions", settings.questions), ("looped", settings.looped), ("ticks", settings.ticks)];
-    setting::check(counts.map(|(field, count)| (field, count as f64, 1.0..=1e6, "1 to 1,000,000")))?;
-    let mut workload = Workload::new(workload::Settings {
-        objects: settings.objects,
-        motion: settings.motion,
-        seed: settings.seed,
-        ..workload::Settings::default()
-    })?;
-    let total = settings.ticks + KINDS.len() as u32;
-    let mut finder = Finder::new();
-    let (((), build), mut bytes) = growth(|| timed(stopwatch, || finder.update(workload.spheres())));
-    let mut update_cpu_ms = 0.0;
-    for tick in 0..settings.ticks {
-        progress(tick, total);
-        workload.step();
-        let (((), elapsed), grown) = growth(|| timed(stopwatch, || finder.update(workload.spheres())));
-        bytes += grown;
-        update_cpu_ms += elapsed.cpu_ms / f64::from(settings.ticks);
-    }
-    let spheres = workload.spheres();
-    let slots: Vec<Slot> = spheres.slots().collect();
-    let mut random = Random::new(settings.seed);
-    let (mut rows, mut disagreements) = (Vec::new(), 0);
-    for (number, (name, ask)) in KINDS.into_iter().enumerate() {
-        progress(settings.ticks + number as u32, total);
-        let questions: Vec<Question> = (0..settings.questions)
-            .map(|_| {
-                let pick = random.whole(0, slots.len() as u32) as usize;
-                let one = slots.get(pick).and_then(|&slot| spheres.get(slot).ok());
-                ask(&mut random, one.unwrap_or(Sphere::new(Vec3::ZERO, 1.0)))
-            })
-            .collect();
-        let (answers, elapsed) = timed(stopwatch, || {
-            let answers: Vec<Answer> = questions.iter().map(|question| by_finder(&finder, question)).collect();
-            black_box(answers)
-        });
-        let looped = settings.looped.min(settings.questions) as usize;
-        let (expected, by_loop) = timed(stopwatch, || {
-            let asked = questions[..looped].iter();
-            black_box(asked.map(|question| by_loop(spheres, question)).collect::<Vec<_>>())
-        });
-        disagreements += answers.iter().zip(&expected).filter(|(answer, expected)| answer != expected).count() as u32;
-        let found: usize = answers.iter().map(Answer::len).sum();
-        let cpu_us = elapsed.cpu_ms * 1e3 / questions.len() as f64;
-        let loop_cpu_us = by_loop.cpu_ms * 1e3 / looped as f64;
-        let found = found as f64 / questions.len() as f64;
-        rows.push(Row { question: name, found, cpu_us, loop_cpu_us, ratio: loop_cpu_us / cpu_us });
-    }
-    progress(total, total);
-    Ok(Report {
-        command: settings.command(),
-        objects: settings.objects,
-        seed: settings.seed,
-        build_cpu_ms: build.cpu_ms,
-        update_cpu_ms,
-        bytes_per_object: bytes.max(0) as f64 / settings.objects.max(1) as f64,
-        disagreements,
-        rows,
-    })
-}
-
 impl Answer {
     fn len(&self) -> usize {
         match self {
@@ -203,7 +216,7 @@ fn by_finder(finder: &Finder, question: &Question) -> Answer {
     Answer::Slots(found)
 }
 
-/// The meaning of each question: a test of every object, as plain as it can be.
+/// The meaning of each question: a plain test of every object.
 fn by_loop(spheres: &Spheres, question: &Question) -> Answer {
     let columns = spheres.columns();
     let all = (0..spheres.rows()).filter(|&row| spheres.alive().contains(row)).map(|row| {
@@ -222,10 +235,10 @@ fn by_loop(spheres: &Spheres, question: &Question) -> Answer {
             Answer::Slots(all.filter(|(_, sphere)| reaches(sphere)).map(|(slot, _)| slot).collect())
         }
         Question::Motion(asked, motion) => {
-            let way = -motion.as_dvec3();
+            let path = -motion.as_dvec3();
             let hits = all.filter_map(|(slot, other)| {
                 let apart = other.center.as_dvec3() - asked.center.as_dvec3();
-                let time = contact(apart, way, f64::from(asked.radius) + f64::from(other.radius))?;
+                let time = contact(apart, path, f64::from(asked.radius) + f64::from(other.radius))?;
                 (time <= 1.0).then_some(Hit { slot, time })
             });
             Answer::Hit(hits.min_by(|a, b| a.time.total_cmp(&b.time).then(a.slot.cmp(&b.slot))))
@@ -248,51 +261,16 @@ fn by_loop(spheres: &Spheres, question: &Question) -> Answer {
     }
 }
 
-impl Settings {
-    /// The command line that repeats the run.
-    pub fn command(&self) -> String {
-        let Settings { objects, motion, questions, looped, ticks, seed } = self;
-        let workload = Motion::ALL.iter().find(|(known, _)| known == motion).map_or("uniform", |(_, name)| name);
-        format!(
-            "cargo run --release -p lab -- bench queries --objects {objects} --workload {workload} --questions {questions} \
-             --looped {looped} --ticks {ticks} --seed {seed}"
-        )
-    }
-}
-
-impl Report {
-    /// The report for a terminal.
-    pub fn to_text(&self) -> String {
-        let mut table = Table::new(["question", "found", "cpu us", "loop cpu us", "ratio"]);
-        for row in &self.rows {
-            let numbers = [row.found, row.cpu_us, row.loop_cpu_us, row.ratio];
-            table.row(std::iter::once(row.question.to_owned()).chain(numbers.map(significant)));
-        }
-        format!(
-            "{} objects, seed {}: {} ms to take in everybody, {} ms per tick to take in who moved, {} bytes per object\n\n\
-             {table}\n",
-            grouped(self.objects as u64),
-            self.seed,
-            significant(self.build_cpu_ms),
-            significant(self.update_cpu_ms),
-            significant(self.bytes_per_object),
-        )
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stopwatch::SteadyStopwatch;
+    use crate::study::tried;
 
     #[test]
     fn a_bench_compares_every_answer() {
-        let settings = Settings { objects: 3_000, questions: 40, looped: 40, ticks: 2, ..Settings::default() };
-        let report = measure(&settings, &mut SteadyStopwatch::new(2), &mut |_, _| {}).unwrap();
-        assert_eq!((report.rows.len(), report.disagreements), (5, 0));
+        let report = tried::<Settings>("--objects 3000 --questions 40 --looped 40 --ticks 2", 2);
+        assert_eq!((report.rows.len(), report.facts.disagreements), (5, 0));
         assert_eq!(report.rows[0].ratio, 1.0, "the test's clock takes the same time for everything");
         assert!(report.rows.iter().all(|row| row.found > 0.0), "{:?}", report.rows);
-        let refused = measure(&Settings { ticks: 0, ..settings }, &mut SteadyStopwatch::new(2), &mut |_, _| {});
-        assert_eq!(refused.unwrap_err().to_string(), "`ticks` is 0, expected 1 to 1,000,000");
     }
 }

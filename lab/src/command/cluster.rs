@@ -7,9 +7,9 @@ use lab::experiment::cluster::{self, Settings};
 
 use super::out::Out;
 use super::present;
-use crate::clock::ProcessClock;
 use crate::command::work::watched;
 use kinesphere::failure::Failure;
+use lab::stopwatch::ProcessClock;
 
 /// Lets many servers be one world, in the lab's own time: measures what goes between them, kills some, and looks
 /// whether an object is ever lost, doubled or in another's place. Fails if a promise is broken.

@@ -12,8 +12,8 @@ use kinesphere::failure::Failure;
 use kinesphere::output::say;
 
 /// Runs a server and its clients over a simulated network, with losses, cut connections, partitions, restarts and
-/// hostile clients, and checks every promise at every tick. Fails if one is broken; the same seed repeats the run to
-/// the bit.
+/// hostile clients, and checks every promise at every tick. Fails if one is broken; the same seed repeats the run
+/// to the bit.
 #[derive(Args)]
 #[command(
     allow_negative_numbers = true,

@@ -3,7 +3,8 @@
 pub mod broad_phases;
 pub mod cluster;
 pub mod decisions;
-mod document;
+mod flight_room;
+pub mod four_users;
 pub mod groups;
 pub mod missed_collisions;
 pub mod peers;
@@ -11,7 +12,6 @@ pub mod prediction;
 pub mod relations;
 pub mod room;
 pub mod sphere_trees;
-pub mod tree_room;
 pub mod world;
 
-pub use document::Document;
+pub use crate::report::page::Document;

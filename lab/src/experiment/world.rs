@@ -1,47 +1,50 @@
 //! A world with a crowd, from above: does it keep its promise, and what does it look like?
 
+use std::path::PathBuf;
+
 use ::world::spec::{CrowdSpec, Shape};
-use ::world::{Kind, ObjectView, Spec, SpecError, World};
+use ::world::{Kind, ObjectView, Plaza, Spec, World};
+use clap::Args;
+use kinesphere::failure::Failure;
+use kinesphere::world_file::load;
 use serde::Serialize;
 
-use super::Document;
+use crate::report::csv::to_table;
 use crate::report::number::grouped;
-use crate::report::page::{Block, Figure, Page, Section};
+use crate::report::page::{Figure, Page, PageBlock, section};
 use crate::report::svg::{Anchor, Color, Svg};
-use kinesphere::table::Table;
+use crate::stopwatch::Stopwatch;
+use crate::study::{Progress, Report, Results, Study, refused};
 
-/// What to run.
-#[derive(Clone, Debug)]
+/// A world with a crowd, from above: does it keep its promise?
+///
+/// Runs a world with a crowd, checks after every tick that nothing overlaps, and draws it from above. Fails if
+/// something does.
+#[derive(Args, Clone, Debug, Serialize)]
 pub struct Settings {
-    /// The world. Without a crowd of its own it is given one.
-    pub spec: Spec,
-    /// How it was named, for the command that repeats the run.
-    pub file: Option<String>,
-    /// How many ticks.
+    /// The world file [default: the built-in plaza]
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// How many ticks to run
+    #[arg(long, default_value_t = 600)]
     pub ticks: u32,
 }
 
 /// The crowd of a world that has none.
 const SEEKERS: u32 = 50;
 
-/// What came out.
+/// What was seen of the world.
 #[derive(Clone, Debug, Serialize)]
-pub struct Report {
-    /// The command that repeats the run.
-    pub command: String,
+pub struct WorldSeen {
     /// What the world is called.
     pub world: String,
-    /// How many ticks were run.
-    pub ticks: u32,
-    /// The world's fingerprint at the end.
+    /// The world's hash at the end.
     pub hash: String,
     /// Whether no two solids overlapped in any tick.
     pub holds: bool,
-    /// The first tick in which two did, and who.
+    /// The first tick in which two did, and which.
     pub overlap: Option<String>,
-    /// One per kind of object.
-    pub rows: Vec<Row>,
-    /// Who was stopped or turned aside, per tick.
+    /// Movers that were stopped or turned aside, per tick.
     pub contacts: f64,
     /// Pairs whose motions could meet, per tick.
     pub pairs: f64,
@@ -49,117 +52,103 @@ pub struct Report {
     picture: String,
 }
 
-/// Objects of one kind.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// `fixed`, `moving`, `movable` or `avatar`.
     pub kind: &'static str,
-    /// How many.
     pub objects: usize,
-    /// Metres that one of them came, on average.
+    /// Metres that one of them moved, on average.
     pub way_m: f64,
-    /// How many moved in the last tick.
+    /// Those that moved in the last tick.
     pub moving: usize,
 }
 
-/// Runs a world and looks at everybody after every tick. `progress` is told how many are done, of how many.
-pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<Report, SpecError> {
-    let mut spec = settings.spec.clone();
-    spec.crowd = spec.crowd.or(Some(CrowdSpec { seekers: SEEKERS, seed: 1 }));
-    let mut world = World::new(spec)?;
-    let mut way = [0.0; 4];
-    let (mut overlap, mut contacts, mut pairs) = (None, 0, 0);
-    let mut trails: Vec<Vec<(f32, f32)>> = vec![Vec::new(); world.dynamic().count()];
-    for tick in 0..settings.ticks {
-        progress(tick, settings.ticks);
-        let outcome = world.step(&[]);
-        contacts += outcome.contacts.len();
-        pairs += outcome.work.pairs;
-        if overlap.is_none()
-            && let Some((one, other)) = world.first_overlap()
-        {
-            overlap = Some(format!("tick {tick}: {one} and {other}"));
-        }
-        for (trail, object) in trails.iter_mut().zip(world.dynamic()) {
-            way[kind_index(object.kind)] += f64::from(object.velocity.length() / world.spec().tick_rate as f32);
-            if tick + 90 >= settings.ticks && tick % 3 == 0 {
-                trail.push((object.position().x, object.position().z));
+impl Study for Settings {
+    const NAME: &'static str = "world";
+    const EXAMPLE: &'static str = "worlds/courtyard.toml --ticks 900";
+    const UNIT: &'static str = "ticks";
+    const HAS_PAGE: bool = true;
+    type Row = Row;
+    type Facts = WorldSeen;
+
+    fn run(&self, _: &mut dyn Stopwatch, progress: Progress<'_>) -> Result<Results<Settings>, Failure> {
+        let (mut spec, text) = match &self.file {
+            None => (Plaza::default().spec(), String::new()),
+            Some(file) => load(file)?,
+        };
+        spec.crowd = spec.crowd.or(Some(CrowdSpec { seekers: SEEKERS, seed: 1 }));
+        let mut world = World::new(spec).map_err(|error| match &self.file {
+            Some(file) => refused(Spec::blame(&text, &file.display().to_string(), error)),
+            None => refused(error),
+        })?;
+        let mut way = [0.0; 4];
+        let (mut overlap, mut contacts, mut pairs) = (None, 0, 0);
+        let mut trails: Vec<Vec<(f32, f32)>> = vec![Vec::new(); world.dynamic().count()];
+        for tick in 0..self.ticks {
+            progress(tick, self.ticks);
+            let outcome = world.step(&[]);
+            contacts += outcome.contacts.len();
+            pairs += outcome.work.pairs;
+            if overlap.is_none()
+                && let Some((one, other)) = world.first_overlap()
+            {
+                overlap = Some(format!("tick {tick}: {one} and {other}"));
+            }
+            for (trail, object) in trails.iter_mut().zip(world.dynamic()) {
+                way[kind_index(object.kind)] += f64::from(object.velocity.length() / world.spec().tick_rate as f32);
+                if tick + 90 >= self.ticks && tick % 3 == 0 {
+                    trail.push((object.position().x, object.position().z));
+                }
             }
         }
+        progress(self.ticks, self.ticks);
+        let rows = KINDS.into_iter().enumerate().map(|(index, kind)| {
+            let of_kind = || world.objects().filter(move |object| kind_index(object.kind) == index);
+            let objects = of_kind().count();
+            let moving = of_kind().filter(|object| object.velocity.length() > 0.0).count();
+            Row { kind, objects, way_m: way[index] / objects.max(1) as f64, moving }
+        });
+        let per_tick = |sum: f64| sum / f64::from(self.ticks.max(1));
+        let seen = WorldSeen {
+            world: world.spec().name.clone(),
+            hash: world.hash().to_string(),
+            holds: overlap.is_none(),
+            overlap,
+            contacts: per_tick(contacts as f64),
+            pairs: per_tick(pairs as f64),
+            picture: picture(&world, &trails),
+        };
+        Ok((rows.collect(), seen))
     }
-    progress(settings.ticks, settings.ticks);
-    let rows = KINDS.into_iter().enumerate().map(|(index, kind)| {
-        let of_kind = || world.objects().filter(move |object| kind_index(object.kind) == index);
-        let objects = of_kind().count();
-        Row {
-            kind,
-            objects,
-            way_m: way[index] / objects.max(1) as f64,
-            moving: of_kind().filter(|object| object.velocity.length() > 0.0).count(),
-        }
-    });
-    let file = settings.file.as_ref().map_or(String::new(), |file| format!(" {file}"));
-    Ok(Report {
-        command: format!("cargo run --release -p lab -- world{file} --ticks {}", settings.ticks),
-        world: world.spec().name.clone(),
-        ticks: settings.ticks,
-        hash: world.hash().to_string(),
-        holds: overlap.is_none(),
-        overlap,
-        rows: rows.collect(),
-        contacts: contacts as f64 / f64::from(settings.ticks.max(1)),
-        pairs: pairs as f64 / f64::from(settings.ticks.max(1)),
-        picture: picture(&world, &trails),
-    })
+
+    fn text(report: &Report<Settings>) -> String {
+        let ticks = grouped(u64::from(report.settings.ticks));
+        format!("{}: {ticks} ticks\n\n{}\n{}\n", report.facts.world, to_table(&report.rows), summary(&report.facts))
+    }
+
+    fn page(report: &Report<Settings>) -> Page {
+        let caption = "Fixed objects are grey, those that move by a rule violet, movable ones brown, avatars blue. \
+                       Lines are the paths of the last three seconds.";
+        let figure = Figure::new("from-above", caption, report.facts.picture.clone());
+        let sections = vec![
+            section("At the end", [PageBlock::Figures(vec![figure])]),
+            section("The objects", [PageBlock::Table(to_table(&report.rows))]),
+        ];
+        Page::new(&format!("The world `{}`, from above", report.facts.world), summary(&report.facts), sections)
+    }
+
+    fn failures(report: &Report<Settings>) -> Vec<String> {
+        report.facts.overlap.iter().map(|overlap| format!("Solids overlap, {overlap}.")).collect()
+    }
 }
 
-impl Report {
-    /// The report for a terminal.
-    pub fn to_text(&self) -> String {
-        let verdict = match &self.overlap {
-            None => "Nothing overlapped in any tick.".to_owned(),
-            Some(overlap) => format!("Solids overlap, {overlap}."),
-        };
-        format!(
-            "{}: {} ticks\n\n{}\n{:.1} contacts and {:.1} pairs that may meet per tick. {verdict} State {}.\n",
-            self.world,
-            grouped(u64::from(self.ticks)),
-            self.table(),
-            self.contacts,
-            self.pairs,
-            self.hash
-        )
-    }
-
-    /// The report's files.
-    pub fn documents(&self) -> Vec<Document> {
-        let caption = "Fixed objects are grey, those that move by a rule violet, movable ones brown, avatars blue. Lines \
-                       are the ways of the last three seconds.";
-        let figure = Figure { name: "from-above".to_owned(), caption: caption.to_owned(), svg: self.picture.clone() };
-        let page = Page {
-            title: format!("The world `{}`, from above", self.world),
-            lead: self.to_text().lines().last().unwrap_or_default().to_owned(),
-            sections: vec![
-                Section { heading: "At the end".to_owned(), blocks: vec![Block::Figures(vec![figure])] },
-                Section { heading: "Who is there".to_owned(), blocks: vec![Block::Table(self.table())] },
-            ],
-            command: self.command.clone(),
-        };
-        vec![
-            Document::page(&page),
-            Document { name: "from-above.svg".to_owned(), contents: self.picture.clone() },
-            Document::json("world", self),
-        ]
-    }
-
-    fn table(&self) -> Table {
-        let mut table = Table::new(["kind", "objects", "way, m", "moving"]);
-        for row in &self.rows {
-            let numbers = [row.objects.to_string(), format!("{:.1}", row.way_m), row.moving.to_string()];
-            table.row(std::iter::once(row.kind.to_owned()).chain(numbers));
-        }
-        table
-    }
+fn summary(seen: &WorldSeen) -> String {
+    let overlap = match &seen.overlap {
+        None => "Nothing overlapped in any tick.".to_owned(),
+        Some(overlap) => format!("Solids overlap, {overlap}."),
+    };
+    let WorldSeen { contacts, pairs, hash, .. } = seen;
+    format!("{contacts:.1} contacts and {pairs:.1} pairs that may meet per tick. {overlap} State {hash}.")
 }
 
 const KINDS: [&str; 4] = ["fixed", "moving", "movable", "avatar"];
@@ -174,7 +163,7 @@ fn kind_index(kind: Kind) -> usize {
     }
 }
 
-/// The world from above: north is up, as far as a world has one.
+/// The world from above: z points up.
 fn picture(world: &World, trails: &[Vec<(f32, f32)>]) -> String {
     let (low, high) = (world.spec().low, world.spec().high);
     let (width, depth) = (f64::from(high.x - low.x), f64::from(high.z - low.z));
@@ -228,18 +217,17 @@ fn title_of(object: &ObjectView<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::world::Plaza;
+    use crate::study::tried;
 
     #[test]
     fn a_world_is_run_and_drawn() {
-        let settings = Settings { spec: Plaza::default().spec(), file: None, ticks: 60 };
-        let report = run(&settings, &mut |_, _| {}).unwrap();
-        assert!(report.holds, "{:?}", report.overlap);
+        let report = tried::<Settings>("--ticks 60", 1);
+        assert!(report.facts.holds, "{:?}", report.facts.overlap);
         assert_eq!(report.rows[3].objects, 60);
-        assert!(report.rows[3].way_m > 0.5, "the crowd walks: {:?}", report.rows);
-        assert_eq!(run(&settings, &mut |_, _| {}).unwrap().hash, report.hash);
+        assert!(report.rows[3].way_m > 0.5, "the crowd does not walk: {:?}", report.rows);
+        assert_eq!(tried::<Settings>("--ticks 60", 1).facts.hash, report.facts.hash);
         let documents = report.documents();
-        assert!(documents[1].contents.contains("fountain column, object 3"));
-        assert_eq!(documents[0].name, "index.html");
+        let picture = documents.iter().find(|document| document.name == "from-above.svg").unwrap();
+        assert!(picture.contents.contains("fountain column, object 3"));
     }
 }

@@ -1,29 +1,24 @@
-//! From numbers to places: scales, round ticks, and the frame that a plot stands in.
+//! Scales, round ticks, and the frame of a plot.
 
 use super::number::short;
 use super::svg::{Anchor, Color, Svg};
 
-/// How an axis maps numbers to places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// Equal differences are equally far apart.
     Linear,
-    /// Equal ratios are equally far apart.
     Logarithmic,
 }
 
-/// What an axis shows.
+/// An axis: what is measured, with its unit, and how numbers become places.
 #[derive(Clone, Debug)]
-pub struct Axis {
-    /// What is measured, with its unit.
+pub struct PlotAxis {
     pub label: String,
-    /// How it maps numbers to places.
     pub scale: Scale,
 }
 
 /// The area of a plot, in pixels, and the numbers at its edges.
 #[derive(Clone, Debug)]
-pub(super) struct Frame {
+pub(super) struct PlotFrame {
     pub left: f64,
     pub top: f64,
     pub right: f64,
@@ -39,25 +34,30 @@ impl Scale {
     }
 }
 
-impl Axis {
-    /// An axis with a label.
-    pub fn new(label: impl Into<String>, scale: Scale) -> Axis {
-        Axis { label: label.into(), scale }
+impl PlotAxis {
+    /// Equal differences are equally far apart.
+    pub fn linear(label: impl Into<String>) -> PlotAxis {
+        PlotAxis { label: label.into(), scale: Scale::Linear }
+    }
+
+    /// Equal ratios are equally far apart.
+    pub fn logarithmic(label: impl Into<String>) -> PlotAxis {
+        PlotAxis { label: label.into(), scale: Scale::Logarithmic }
     }
 }
 
-impl Frame {
+impl PlotFrame {
     /// A frame around all numbers, out to the next round ones.
     pub fn new(
         (left, top): (f64, f64),
         (right, bottom): (f64, f64),
         x: (Scale, impl Iterator<Item = f64>),
         y: (Scale, impl Iterator<Item = f64>),
-    ) -> Frame {
+    ) -> PlotFrame {
         // A linear height that does not begin at zero makes small differences look large.
         let zero = (y.0 == Scale::Linear).then_some(0.0);
         let (x, y) = ((x.0, ticks(x.0, x.1)), (y.0, ticks(y.0, y.1.chain(zero))));
-        Frame { left, top, right, bottom, x, y }
+        PlotFrame { left, top, right, bottom, x, y }
     }
 
     /// Where a point is.
@@ -122,7 +122,7 @@ fn ticks(scale: Scale, numbers: impl Iterator<Item = f64>) -> Vec<f64> {
 fn linear_ticks(low: f64, high: f64) -> Vec<f64> {
     let span = if high > low { high - low } else { high.abs().max(1.0) };
     let unit = 10f64.powf((span / 6.0).log10().floor());
-    let steps = [1.0, 2.0, 5.0].map(|many| many * unit);
+    let steps = [1.0, 2.0, 5.0].map(|factor| factor * unit);
     let step = steps.into_iter().find(|step| span / step <= 6.0).unwrap_or(10.0 * unit);
     let (first, last) = ((low / step).floor() as i64, (high / step).ceil() as i64);
     (first..=last.max(first + 1)).map(|count| count as f64 * step).collect()

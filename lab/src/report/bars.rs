@@ -1,6 +1,6 @@
-//! Bars cut in parts, in groups, as SVG: how much of each is of the first kind?
+//! Groups of stacked bars, as SVG.
 
-use super::axis::{Frame, Scale};
+use super::axis::{PlotFrame, Scale};
 use super::svg::{Anchor, Color, Svg};
 
 const WIDTH: f64 = 760.0;
@@ -10,7 +10,7 @@ const PALE: [f64; 2] = [0.6, 0.3];
 /// More groups are too thin to read.
 const GROUPS_MAX: usize = 6;
 
-/// Of a list with one entry per group as many as a chart has room for, evenly, the last among them.
+/// As many entries of a list as a chart has room for, evenly spaced, with the last one.
 pub fn readable<T>(groups: Vec<T>) -> Vec<T> {
     let every = groups.len().div_ceil(GROUPS_MAX).max(1);
     let first = groups.len().saturating_sub(1) % every;
@@ -19,37 +19,30 @@ pub fn readable<T>(groups: Vec<T>) -> Vec<T> {
 
 /// A bar of two or three parts, one on the other.
 #[derive(Clone, Debug)]
-pub struct Bar {
-    /// What it stands for; bars of one name have one colour.
+pub struct StackedBar {
+    /// Bars of one name have one colour.
     pub name: String,
     /// Full for the first part, paler for each that follows.
     pub color: Color,
-    /// How large the parts are.
     pub parts: Vec<f64>,
 }
 
 /// Bars that stand together.
 #[derive(Clone, Debug)]
-pub struct Group {
-    /// What they have in common.
+pub struct BarGroup {
     pub label: String,
-    /// From left to right.
-    pub bars: Vec<Bar>,
+    pub bars: Vec<StackedBar>,
 }
 
 /// Groups of bars over one axis. Above each bar stands the share of its first part.
 #[derive(Clone, Debug)]
 pub struct BarChart {
-    /// What it shows, in a few words.
     pub title: String,
-    /// What tells the groups apart.
     pub x_label: String,
-    /// What is measured, with its unit.
     pub y_label: String,
-    /// What the parts are.
+    /// The names of the parts.
     pub parts: Vec<String>,
-    /// From left to right.
-    pub groups: Vec<Group>,
+    pub groups: Vec<BarGroup>,
 }
 
 impl BarChart {
@@ -58,7 +51,7 @@ impl BarChart {
         let heights = self.groups.iter().flat_map(|group| &group.bars).map(|bar| bar.parts.iter().sum());
         let widths = [0.0, self.groups.len().max(1) as f64].into_iter();
         let (x, y) = ((Scale::Linear, widths), (Scale::Linear, heights));
-        let frame = Frame::new((92.0, 88.0), (WIDTH - 24.0, HEIGHT - 56.0), x, y);
+        let frame = PlotFrame::new((92.0, 88.0), (WIDTH - 24.0, HEIGHT - 56.0), x, y);
         let mut svg = Svg::new(WIDTH, HEIGHT);
         svg.bold_text((22.0, 26.0), &self.title, 16.0, Color::INK, Anchor::Start);
         self.draw_key(&mut svg);
@@ -108,7 +101,7 @@ fn opacity(part: usize, parts: usize) -> f64 {
     if part == 0 { 1.0 } else { PALE[(PALE.len() + part).saturating_sub(parts).min(PALE.len() - 1)] }
 }
 
-fn draw_bar(svg: &mut Svg, frame: &Frame, bar: &Bar, left: f64, right: f64) {
+fn draw_bar(svg: &mut Svg, frame: &PlotFrame, bar: &StackedBar, left: f64, right: f64) {
     let height = |value: f64| frame.at((0.0, value)).1;
     let mut sum = 0.0;
     for (part, size) in bar.parts.iter().enumerate() {
@@ -128,13 +121,13 @@ mod tests {
 
     #[test]
     fn each_bar_says_how_much_of_it_is_of_the_first_kind() {
-        let bar = Bar { name: "grid".to_owned(), color: Color::INK, parts: vec![3.0, 1.0] };
+        let bar = StackedBar { name: "grid".to_owned(), color: Color::INK, parts: vec![3.0, 1.0] };
         let chart = BarChart {
             title: "Where the time goes".to_owned(),
             x_label: "objects".to_owned(),
             y_label: "ms".to_owned(),
             parts: vec!["updating".to_owned(), "processing".to_owned()],
-            groups: vec![Group { label: "500".to_owned(), bars: vec![bar] }],
+            groups: vec![BarGroup { label: "500".to_owned(), bars: vec![bar] }],
         };
         let svg = chart.to_svg();
         assert!(svg.contains(">75 %<") && svg.contains(">full: updating, pale: processing<") && svg.contains(">500<"));

@@ -1,40 +1,67 @@
 //! Curves over one axis, as SVG. Each is named at its end rather than in a legend: the eye need not travel.
 
-use super::axis::{Axis, Frame};
+use super::axis::{PlotAxis, PlotFrame};
 use super::number::{grouped, short, significant};
 use super::svg::{Anchor, Color, Svg};
 
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 420.0;
-/// From the end of the axis to where the curves' names begin.
+/// From the end of the axis to where the series' names begin.
 const NAMES_FROM: f64 = 24.0;
 /// How wide a letter of a name is, if it is a wide one.
 const LETTER: f64 = 7.8;
 
-/// One line of the chart.
+/// One line of the chart. The series in [`Color::OURS`] is drawn on top.
 #[derive(Clone, Debug)]
-pub struct Curve {
-    /// What it stands for.
+pub struct Series {
     pub name: String,
-    /// Its colour, of its name too.
     pub color: Color,
-    /// Whether it is the one to look at.
-    pub is_main: bool,
-    /// Where it goes, by ascending x. What has no place on the axes is left out, as zero on a logarithmic one.
+    /// By ascending x. What has no place on the axes is left out, as zero on a logarithmic one.
     pub points: Vec<(f64, f64)>,
 }
 
-/// Curves over one axis.
+/// The name and the colour of the series of rows that have a key.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    pub key: &'static str,
+    pub name: &'static str,
+    pub color: Color,
+}
+
+/// Series over one axis.
 #[derive(Clone, Debug)]
 pub struct Chart {
-    /// What it shows, in a few words.
     pub title: String,
-    /// To the right.
-    pub x: Axis,
-    /// Upwards.
-    pub y: Axis,
-    /// The lines.
-    pub curves: Vec<Curve>,
+    pub x: PlotAxis,
+    pub y: PlotAxis,
+    pub series: Vec<Series>,
+}
+
+/// The look of the rows with this key.
+pub const fn look(key: &'static str, name: &'static str, color: &'static str) -> Look {
+    Look { key, name, color: Color(color) }
+}
+
+/// A series for each look that rows have, by ascending x.
+pub fn series_by<'r, R: 'r>(
+    looks: &[Look],
+    rows: impl Iterator<Item = &'r R> + Clone,
+    key: impl Fn(&R) -> &str,
+    point: impl Fn(&R) -> (f64, f64),
+) -> Vec<Series> {
+    let series = looks.iter().map(|look| {
+        let own = rows.clone().filter(|row| key(row) == look.key);
+        let mut points: Vec<(f64, f64)> = own.map(&point).collect();
+        points.sort_by(|one, other| one.0.total_cmp(&other.0));
+        Series { name: look.name.to_owned(), color: look.color, points }
+    });
+    series.filter(|series| !series.points.is_empty()).collect()
+}
+
+impl Series {
+    fn is_main(&self) -> bool {
+        self.color == Color::OURS
+    }
 }
 
 impl Chart {
@@ -43,24 +70,24 @@ impl Chart {
         self.to_svg_with(&[])
     }
 
-    /// The same with words beside some points: to the right, or to the left where the curves' names are near.
+    /// The same with words beside some points: to the right, or to the left where the series' names are near.
     pub fn to_svg_with(&self, labels: &[((f64, f64), String)]) -> String {
-        let points = || self.curves.iter().flat_map(|curve| self.shown(curve));
+        let points = || self.series.iter().flat_map(|series| self.shown(series));
         let x = (self.x.scale, points().map(|point| point.0));
         let y = (self.y.scale, points().map(|point| point.1));
-        let frame = Frame::new((92.0, 56.0), (WIDTH - self.room_for_names(), HEIGHT - 56.0), x, y);
+        let frame = PlotFrame::new((92.0, 56.0), (WIDTH - self.room_for_names(), HEIGHT - 56.0), x, y);
         let mut svg = Svg::new(WIDTH, HEIGHT);
         svg.bold_text((22.0, 26.0), &self.title, 16.0, Color::INK, Anchor::Start);
         frame.draw_heights(&mut svg, &self.y.label);
         frame.draw_widths(&mut svg, &self.x.label);
-        // The main curve last: it lies on top.
-        let (main, others): (Vec<&Curve>, Vec<&Curve>) = self.curves.iter().partition(|curve| curve.is_main);
-        for curve in others.into_iter().chain(main) {
-            self.draw_curve(&mut svg, &frame, curve);
+        // The main series last: it lies on top.
+        let (main, others): (Vec<&Series>, Vec<&Series>) = self.series.iter().partition(|series| series.is_main());
+        for series in others.into_iter().chain(main) {
+            self.draw_series(&mut svg, &frame, series);
         }
         for (point, label) in labels.iter().filter(|(point, _)| self.has_place(*point)) {
             let (x, y) = frame.at(*point);
-            // At the right end a label lies along its curve: higher, so as not to be struck through.
+            // At the right end a label lies along its series: higher, so as not to be struck through.
             let is_at_end = x > frame.right - 60.0;
             let (beside, above, anchor) = if is_at_end { (-2.0, 20.0, Anchor::End) } else { (9.0, 8.0, Anchor::Start) };
             svg.text((x + beside, y - above), label, 11.0, Color::INK, anchor);
@@ -71,49 +98,49 @@ impl Chart {
 
     /// Whether there is nothing to see.
     pub fn is_empty(&self) -> bool {
-        self.curves.iter().all(|curve| self.shown(curve).next().is_none())
+        self.series.iter().all(|series| self.shown(series).next().is_none())
     }
 
     fn has_place(&self, (x, y): (f64, f64)) -> bool {
         self.x.scale.shows(x) && self.y.scale.shows(y)
     }
 
-    fn shown<'a>(&'a self, curve: &'a Curve) -> impl DoubleEndedIterator<Item = (f64, f64)> + 'a {
-        curve.points.iter().copied().filter(|&point| self.has_place(point))
+    fn shown<'a>(&'a self, series: &'a Series) -> impl DoubleEndedIterator<Item = (f64, f64)> + 'a {
+        series.points.iter().copied().filter(|&point| self.has_place(point))
     }
 
     /// Enough for the longest name, and the same for all short ones: charts below each other line up.
     fn room_for_names(&self) -> f64 {
-        let longest = self.curves.iter().map(|curve| curve.name.chars().count()).max().unwrap_or(0);
+        let longest = self.series.iter().map(|series| series.name.chars().count()).max().unwrap_or(0);
         (NAMES_FROM + LETTER * longest as f64 + 16.0).max(138.0)
     }
 
-    fn draw_curve(&self, svg: &mut Svg, frame: &Frame, curve: &Curve) {
-        let (width, radius) = if curve.is_main { (3.5, 4.5) } else { (2.0, 3.0) };
-        let places: Vec<(f64, f64)> = self.shown(curve).map(|point| frame.at(point)).collect();
-        svg.line(&places, curve.color, width);
-        for (&place, (x, y)) in places.iter().zip(self.shown(curve)) {
+    fn draw_series(&self, svg: &mut Svg, frame: &PlotFrame, series: &Series) {
+        let (width, radius) = if series.is_main() { (3.5, 4.5) } else { (2.0, 3.0) };
+        let places: Vec<(f64, f64)> = self.shown(series).map(|point| frame.at(point)).collect();
+        svg.line(&places, series.color, width);
+        for (&place, (x, y)) in places.iter().zip(self.shown(series)) {
             let value = if y >= 1e3 { grouped(y.round() as u64) } else { significant(y) };
-            let title = format!("{}, {} {}: {value} {}", curve.name, short(x), self.x.label, self.y.label);
-            svg.dot(place, radius, curve.color, &title);
+            let title = format!("{}, {} {}: {value} {}", series.name, short(x), self.x.label, self.y.label);
+            svg.dot(place, radius, series.color, &title);
         }
     }
 
-    /// Names keep the order of their curves' ends, and a line's height between them.
-    fn draw_names(&self, svg: &mut Svg, frame: &Frame) {
+    /// Names keep the order of their series' ends, and a line's height between them.
+    fn draw_names(&self, svg: &mut Svg, frame: &PlotFrame) {
         const LINE: f64 = 18.0;
-        let end = |curve: &Curve| self.shown(curve).next_back().map(|point| frame.at(point));
-        let mut ends: Vec<(&Curve, (f64, f64))> =
-            self.curves.iter().filter_map(|curve| Some((curve, end(curve)?))).collect();
+        let end = |series: &Series| self.shown(series).next_back().map(|point| frame.at(point));
+        let mut ends: Vec<(&Series, (f64, f64))> =
+            self.series.iter().filter_map(|series| Some((series, end(series)?))).collect();
         ends.sort_by(|one, other| one.1.1.total_cmp(&other.1.1));
         let wanted: Vec<f64> = ends.iter().map(|(_, place)| place.1).collect();
-        for ((curve, (x, y)), height) in ends.iter().zip(spread(&wanted, LINE, frame.bottom)) {
+        for ((series, (x, y)), height) in ends.iter().zip(spread(&wanted, LINE, frame.bottom)) {
             let name_at = (frame.right + NAMES_FROM, height);
-            svg.line(&[(x + 7.0, *y), (frame.right + 10.0, height), (frame.right + 20.0, height)], curve.color, 1.0);
-            if curve.is_main {
-                svg.bold_text(name_at, &curve.name, 14.0, curve.color, Anchor::Start);
+            svg.line(&[(x + 7.0, *y), (frame.right + 10.0, height), (frame.right + 20.0, height)], series.color, 1.0);
+            if series.is_main() {
+                svg.bold_text(name_at, &series.name, 14.0, series.color, Anchor::Start);
             } else {
-                svg.text(name_at, &curve.name, 13.0, curve.color, Anchor::Start);
+                svg.text(name_at, &series.name, 13.0, series.color, Anchor::Start);
             }
         }
     }
@@ -135,7 +162,6 @@ fn spread(wanted: &[f64], apart: f64, last: f64) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::axis::Scale;
     use super::*;
 
     #[test]
@@ -145,13 +171,13 @@ mod tests {
     }
 
     #[test]
-    fn a_chart_names_its_curves_and_an_empty_one_is_a_chart_too() {
+    fn a_chart_names_its_series_and_an_empty_one_is_a_chart_too() {
         let points = vec![(100.0, 5.0), (500.0, 1.0)];
         let chart = Chart {
             title: "A < B".to_owned(),
-            x: Axis::new("objects", Scale::Linear),
-            y: Axis::new("frames per second", Scale::Logarithmic),
-            curves: vec![Curve { name: "octree".to_owned(), color: Color::INK, is_main: false, points }],
+            x: PlotAxis::linear("objects"),
+            y: PlotAxis::logarithmic("frames per second"),
+            series: vec![Series { name: "octree".to_owned(), color: Color::INK, points }],
         };
         let svg = chart.to_svg();
         assert!(
@@ -160,16 +186,16 @@ mod tests {
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
         assert!(chart.to_svg_with(&[((500.0, 1.0), "half".to_owned())]).contains(">half</text>"));
         assert!(!chart.is_empty());
-        let empty = Chart { curves: Vec::new(), ..chart };
+        let empty = Chart { series: Vec::new(), ..chart };
         assert!(empty.is_empty() && empty.to_svg().contains("</svg>") && !empty.to_svg().contains("NaN"));
     }
 
     fn with_points(name: &str, points: Vec<(f64, f64)>) -> Chart {
         Chart {
             title: "Speeds".to_owned(),
-            x: Axis::new("widths per frame", Scale::Logarithmic),
-            y: Axis::new("frames per second", Scale::Logarithmic),
-            curves: vec![Curve { name: name.to_owned(), color: Color::INK, is_main: false, points }],
+            x: PlotAxis::logarithmic("widths per frame"),
+            y: PlotAxis::logarithmic("frames per second"),
+            series: vec![Series { name: name.to_owned(), color: Color::INK, points }],
         }
     }
 

@@ -1,8 +1,8 @@
 //! A page as one HTML file that stands alone: plots, style and all, by day and by night.
 
-use super::page::{Block, Figure, Page, Section};
+use super::claim::ClaimResult;
+use super::page::{Figure, Page, PageBlock, Section};
 use super::svg::escaped;
-use super::verdict::Verdict;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -25,27 +25,27 @@ fn section(section: &Section) -> String {
     format!("<section>\n<h2>{}</h2>\n{blocks}</section>\n", escaped(&section.heading))
 }
 
-fn block(block: &Block) -> String {
+fn block(block: &PageBlock) -> String {
     match block {
-        Block::Text(text) => format!("<p>{}</p>\n", escaped(text)),
-        Block::Verdicts(verdicts) => {
-            format!("<ol class=\"verdicts\">\n{}</ol>\n", verdicts.iter().map(verdict).collect::<String>())
+        PageBlock::Text(text) => format!("<p>{}</p>\n", escaped(text)),
+        PageBlock::Verdicts(claims) => {
+            format!("<ol class=\"verdicts\">\n{}</ol>\n", claims.iter().map(claim).collect::<String>())
         }
-        Block::Figures(figures) => {
+        PageBlock::Figures(figures) => {
             format!("<div class=\"figures\">\n{}</div>\n", figures.iter().map(figure).collect::<String>())
         }
-        Block::Table(numbers) => table(numbers.rows()),
+        PageBlock::Table(numbers) => table(numbers.rows()),
     }
 }
 
-fn verdict(verdict: &Verdict) -> String {
+fn claim(claim: &ClaimResult) -> String {
     format!(
         "<li class=\"{outcome}\"><span class=\"outcome\">{outcome}</span>\
          <div><p class=\"claim\">{} <span class=\"source\">{}</span></p><p>{}</p></div></li>\n",
-        escaped(&verdict.claim),
-        escaped(&verdict.source),
-        escaped(&verdict.evidence),
-        outcome = verdict.outcome.name(),
+        escaped(&claim.claim),
+        escaped(&claim.source),
+        escaped(&claim.evidence),
+        outcome = claim.outcome.name(),
     )
 }
 
@@ -75,31 +75,19 @@ fn table(rows: &[Vec<String>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::verdict::Outcome;
+    use crate::report::claim::judged;
+    use crate::report::page::section;
     use kinesphere::table::Table;
 
     #[test]
     fn a_page_stands_alone_and_says_all() {
-        let verdict = Verdict {
-            claim: "A < B".to_owned(),
-            source: "section 6".to_owned(),
-            outcome: Outcome::Partly,
-            evidence: "1 & 2".to_owned(),
-        };
-        let figure = Figure {
-            name: "one".to_owned(),
-            caption: "See".to_owned(),
-            svg: "<svg width=\"7\" height=\"8\" viewBox=\"0 0 7 8\"><g/></svg>".to_owned(),
-        };
+        let claim = judged("A < B", "section 6", [true, false], "1 & 2");
+        let figure =
+            Figure::new("one", "See", "<svg width=\"7\" height=\"8\" viewBox=\"0 0 7 8\"><g/></svg>".to_owned());
         let mut table = Table::new(["method", "ms"]);
         table.row(["grid", "2"]);
-        let blocks = vec![Block::Verdicts(vec![verdict]), Block::Figures(vec![figure]), Block::Table(table)];
-        let html = to_html(&Page {
-            title: "T".to_owned(),
-            lead: "L".to_owned(),
-            sections: vec![Section { heading: "H".to_owned(), blocks }],
-            command: "kinesphere".to_owned(),
-        });
+        let blocks = [PageBlock::Verdicts(vec![claim]), PageBlock::Figures(vec![figure]), PageBlock::Table(table)];
+        let html = to_html(&Page::new("T", "L", vec![section("H", blocks)]));
         assert!(html.contains("A &lt; B") && html.contains("1 &amp; 2") && html.contains("class=\"partly\""));
         assert!(html.contains("<svg viewBox=\"0 0 7 8\"><g/></svg>") && html.contains("<td>grid</td>"));
         assert!(!html.contains("href=") && !html.contains("src=") && !html.contains("url("));

@@ -1,17 +1,17 @@
-//! The colours of what the engine does: the same in plots as in the page's inspector and on its map.
+//! The colours of concepts: the same in plots as in the page's inspector and on its map.
 //! `tests/layers_have_one_colour.rs` compares them.
 
 use super::svg::Color;
 
-/// How far somebody hears.
+/// How far a user hears.
 pub const AURA: Color = Color("#2EC4B6");
-/// Those who hear each other.
+/// Objects that hear each other.
 pub const RELATION: Color = Color("#3FA968");
-/// Those who get one copy.
+/// Members of a group, which get one copy.
 pub const GROUP: Color = Color("#A8A32C");
-/// Where something is thought to be.
+/// Predicted positions.
 pub const PREDICTED: Color = Color("#FFB000");
-/// Where two touch.
+/// Contacts.
 pub const CONTACT: Color = Color("#FF4D4D");
-/// How the ground is divided, among cells and among nodes.
+/// Cells of the ground, and parts of nodes.
 pub const CELL: Color = Color("#9B6BFF");

@@ -1,8 +1,9 @@
-//! Documents, as people like to read them: tables, plots, pages, verdicts.
+//! What a report is made of: tables, plots, claims, pages.
 
 pub mod axis;
 pub mod bars;
 pub mod chart;
+pub mod claim;
 pub mod csv;
 pub mod html;
 pub mod layer;
@@ -10,4 +11,8 @@ pub mod number;
 pub mod page;
 pub mod svg;
 pub mod timeline;
-pub mod verdict;
+
+/// The names that the simulators' experiments still use.
+pub mod verdict {
+    pub use super::claim::{ClaimOutcome as Outcome, ClaimResult as Verdict};
+}

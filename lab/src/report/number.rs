@@ -2,6 +2,11 @@
 
 pub use kinesphere::bots::nearest_rank;
 
+/// A whole number, with a comma between thousands.
+pub fn count(value: f64) -> String {
+    grouped(value.round() as u64)
+}
+
 /// With as many digits after the point as three significant ones need.
 pub fn significant(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {

@@ -7,9 +7,9 @@ use std::fmt::Write;
 pub struct Color(pub &'static str);
 
 impl Color {
-    /// Behind everything.
+    /// Our own method, in every plot.
+    pub const OURS: Color = Color("#D55E00");
     pub const PAPER: Color = Color("#FFFFFF");
-    /// Text.
     pub const INK: Color = Color("#22262B");
     /// Text that stays in the background.
     pub const SOFT: Color = Color("#69717B");
@@ -20,15 +20,12 @@ impl Color {
 /// Which end of a text stands at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
-    /// It begins there.
     Start,
-    /// Its middle is there.
     Middle,
-    /// It ends there.
     End,
 }
 
-/// A drawing in the making. Places are in pixels, from the upper left.
+/// An unfinished drawing. Places are in pixels, from the upper left.
 #[derive(Clone, Debug)]
 pub struct Svg {
     width: f64,
@@ -37,14 +34,12 @@ pub struct Svg {
 }
 
 impl Svg {
-    /// An empty sheet.
     pub fn new(width: f64, height: f64) -> Svg {
         let mut svg = Svg { width, height, body: String::new() };
         svg.rectangle((0.0, 0.0), (width, height), Color::PAPER, 1.0);
         svg
     }
 
-    /// A line through all points.
     pub fn line(&mut self, points: &[(f64, f64)], color: Color, width: f64) {
         let points: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         self.push(format_args!(
@@ -65,10 +60,10 @@ impl Svg {
 
     /// A filled rectangle between two corners.
     pub fn rectangle(&mut self, (left, top): (f64, f64), (right, bottom): (f64, f64), color: Color, opacity: f64) {
-        let (width, height) = (right - left, bottom - top);
+        let (width, height, color) = (right - left, bottom - top, color.0);
         self.push(format_args!(
-            r#"<rect x="{left:.1}" y="{top:.1}" width="{width:.1}" height="{height:.1}" fill="{}" opacity="{opacity}"/>"#,
-            color.0
+            r#"<rect x="{left:.1}" y="{top:.1}" width="{width:.1}" height="{height:.1}" {}/>"#,
+            format_args!(r#"fill="{color}" opacity="{opacity}""#)
         ));
     }
 
@@ -88,7 +83,6 @@ impl Svg {
         self.styled_text(at, text, size, color, Anchor::Middle, &rotation);
     }
 
-    /// The drawing, finished.
     pub fn finish(self) -> String {
         let (width, height) = (self.width, self.height);
         format!(
@@ -106,10 +100,10 @@ impl Svg {
         };
         // A third of its size below its middle is where a text stands; viewers disagree on `dominant-baseline`.
         let baseline = y + 0.35 * size;
+        let (color, text) = (color.0, escaped(text));
         self.push(format_args!(
-            r#"<text x="{x:.1}" y="{baseline:.1}" font-size="{size}" fill="{}" text-anchor="{anchor}"{style}>{}</text>"#,
-            color.0,
-            escaped(text)
+            r#"<text x="{x:.1}" y="{baseline:.1}" font-size="{size}" fill="{color}" {}>{text}</text>"#,
+            format_args!(r#"text-anchor="{anchor}"{style}"#)
         ));
     }
 

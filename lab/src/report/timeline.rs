@@ -1,39 +1,30 @@
-//! Lines over time, or along a way, with moments and spans marked: dense curves whose shape matters, not their points.
+//! Dense lines over time or along a path, as SVG, with moments and spans marked.
 
-use super::axis::{Axis, Frame};
+use super::axis::{PlotAxis, PlotFrame};
 use super::layer;
 use super::svg::{Anchor, Color, Svg};
 
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 360.0;
 
-/// One line.
+/// One line. The last one is on top.
 #[derive(Clone, Debug)]
 pub struct Trace {
-    /// What it stands for.
     pub name: String,
-    /// Its colour, of its name too.
     pub color: Color,
-    /// How thick it is drawn.
     pub width: f64,
-    /// Where it goes.
     pub points: Vec<(f64, f64)>,
 }
 
 /// Lines over one axis.
 #[derive(Clone, Debug)]
 pub struct Timeline {
-    /// What it shows, in a few words.
     pub title: String,
-    /// To the right.
-    pub x: Axis,
-    /// Upwards.
-    pub y: Axis,
-    /// The lines, the last on top.
+    pub x: PlotAxis,
+    pub y: PlotAxis,
     pub traces: Vec<Trace>,
-    /// Moments, each with a line upwards and a name.
+    /// Moments, each with a vertical line and a name.
     pub moments: Vec<(f64, String)>,
-    /// Spans, shaded.
     pub spans: Vec<(f64, f64)>,
 }
 
@@ -43,7 +34,7 @@ impl Timeline {
         let points = || self.traces.iter().flat_map(|trace| &trace.points);
         let x = (self.x.scale, points().map(|point| point.0));
         let y = (self.y.scale, points().map(|point| point.1));
-        let frame = Frame::new((92.0, 72.0), (WIDTH - 24.0, HEIGHT - 56.0), x, y);
+        let frame = PlotFrame::new((92.0, 72.0), (WIDTH - 24.0, HEIGHT - 56.0), x, y);
         let mut svg = Svg::new(WIDTH, HEIGHT);
         svg.bold_text((22.0, 24.0), &self.title, 16.0, Color::INK, Anchor::Start);
         for &(from, to) in &self.spans {
@@ -73,7 +64,6 @@ impl Timeline {
 
 #[cfg(test)]
 mod tests {
-    use super::super::axis::Scale;
     use super::*;
 
     #[test]
@@ -82,8 +72,8 @@ mod tests {
             Trace { name: "a1".to_owned(), color: Color::INK, width: 1.0, points: vec![(0.0, 0.0), (15.0, 2.0)] };
         let timeline = Timeline {
             title: "Error".to_owned(),
-            x: Axis::new("s", Scale::Linear),
-            y: Axis::new("m", Scale::Linear),
+            x: PlotAxis::linear("s"),
+            y: PlotAxis::linear("m"),
             traces: vec![trace],
             moments: vec![(3.75, "bounce".to_owned())],
             spans: vec![(9.9, 10.7)],

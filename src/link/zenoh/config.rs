@@ -97,7 +97,10 @@ const MESSAGES: [&str; 9] = [
 /// Both ends of a link have shown a certificate: a message that is not under its name is dropped.
 fn by_certificate(settings: &FabricSettings, members: &[NodeName]) -> Value {
     let (world, me) = (&settings.world, &settings.node);
-    let rule = |id: String, flow: &str, messages: &[&str], keys: Vec<String>| json!({ "id": id, "permission": "allow", "flows": [flow], "messages": messages, "key_exprs": keys });
+    let rule = |id: String, flow: &str, messages: &[&str], keys: Vec<String>| {
+        let permission = "allow";
+        json!({ "id": id, "permission": permission, "flows": [flow], "messages": messages, "key_exprs": keys })
+    };
     let mut rules = vec![
         rule("out".to_owned(), "egress", &MESSAGES, vec![keys::everything(world)]),
         rule(

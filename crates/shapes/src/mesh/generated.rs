@@ -22,8 +22,8 @@ pub fn cuboid(half: Vec3) -> Result<TriangleMesh, TriangleMeshError> {
     TriangleMesh::new(vertices, triangles)
 }
 
-/// A sphere around the origin: an octahedron whose triangles are cut in four, `levels` times (eight at most): `8 ·
-/// 4^levels` triangles.
+/// A sphere around the origin: an octahedron whose triangles are cut in four, `levels` times, eight at most.
+/// It has `8 · 4^levels` triangles.
 pub fn ball(radius: f32, levels: u32) -> Result<TriangleMesh, TriangleMeshError> {
     // Triangles of a face are in rows; each point of the flat face is projected onto the sphere.
     let steps = 1u32 << levels.min(8);
@@ -77,8 +77,8 @@ pub fn torus(ring: f32, tube: f32, around: u32, across: u32) -> Result<TriangleM
     TriangleMesh::new(vertices, triangles)
 }
 
-/// An open cup on y = 0 around the y axis, with wall and floor of thickness `wall`. Not convex, and its hollow is
-/// outside.
+/// An open cup on y = 0 around the y axis, with wall and floor of thickness `wall`. Not convex, and its
+/// hollow is outside.
 pub fn cup(radius: f32, height: f32, wall: f32, around: u32) -> Result<TriangleMesh, TriangleMeshError> {
     let around = around.clamp(3, 512);
     // An outline from the middle of the underside to the middle of the floor, turned about the axis.

@@ -51,10 +51,10 @@ pub fn build_best(object: &Object, caps: &[usize]) -> Result<SphereTree, TreeErr
     }
     let mut tree = assemble(&mut plans, root, root_error)?;
     let finest = (plans[plans.len() - 1].error / 16.0).max(1e-4);
-    let (regions, _) = mend(&mut tree, object.triangles(), finest);
+    let regions = mend(&mut tree, object.triangles(), finest);
     polish(object, field, &mut tree, &regions, Coarse::AreFitted);
     let mut tree = tighten(object, field, tree, finest);
-    let (regions, _) = mend(&mut tree, object.triangles(), finest);
+    let regions = mend(&mut tree, object.triangles(), finest);
     polish(object, field, &mut tree, &regions, Coarse::AreFitted);
     slim(object, field, &mut tree, &regions);
     Ok(tree)
@@ -340,8 +340,8 @@ fn assemble(plans: &mut [Plan], root: Ball, root_error: f64) -> Result<SphereTre
     }
     let mut levels = vec![vec![(root, root_error, 0)]];
     for level in 1..plans.len() {
-        // Siblings must be side by side in the order of their parents, so the parents' indices of the level below
-        // change too.
+        // Siblings must be side by side in the order of their parents, so the parents' indices of the level
+        // below change too.
         let mut order: Vec<usize> = (0..plans[level].balls.len()).collect();
         order.sort_by_key(|&index| (plans[level].parents[index], index));
         let mut renamed = vec![0; order.len()];

@@ -101,7 +101,7 @@ fn search(object: &Object, method: Method, caps: &[usize]) -> Result<SphereTree,
     let tree = match method {
         Method::Octree => build_octree(object, caps, false)?,
         Method::OctreeTight => monotone(&build_octree(object, caps, true)?)?,
-        Method::Combined => monotone(&build_combined(object, caps, &Reducer::ALL)?.tree)?,
+        Method::Combined => monotone(&build_combined(object, caps, &Reducer::ALL)?)?,
         Method::Best => monotone(&build_best(object, caps)?)?,
     };
     Ok(to_mesh(object, tree))

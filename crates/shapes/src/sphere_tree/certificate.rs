@@ -82,12 +82,11 @@ pub fn certify(tree: &SphereTree, triangles: &[[DVec3; 3]]) -> Result<Regions, U
     Ok(regions)
 }
 
-/// Enlarges balls until the tree covers the triangles, on the path that needs the least for each uncovered part.
-/// Returns what each leaf covers and how many parts were uncovered. Parts smaller than `finest` are not cut further.
-pub fn mend(tree: &mut SphereTree, triangles: &[[DVec3; 3]], finest: f64) -> (Regions, usize) {
+/// Enlarges balls until the tree covers the triangles, on the path that needs the least for each uncovered part, and
+/// returns what each leaf covers. Parts smaller than `finest` are not cut further.
+pub fn mend(tree: &mut SphereTree, triangles: &[[DVec3; 3]], finest: f64) -> Regions {
     let finest = finest.max(FINEST * tree.scale());
     let mut regions = Regions { leaves: vec![Vec::new(); tree.level(tree.depth()).len()] };
-    let mut grown = 0;
     for (index, corners) in triangles.iter().enumerate() {
         let mut waiting = vec![Waiting::whole(tree, corners, index as u32)];
         while let Some(next) = waiting.pop() {
@@ -97,12 +96,11 @@ pub fn mend(tree: &mut SphereTree, triangles: &[[DVec3; 3]], finest: f64) -> (Re
                 Found::Nothing(near) => {
                     let leaf = grow(tree, &next.piece.positions(corners), &near);
                     regions.leaves[leaf].push(next.piece);
-                    grown += 1;
                 }
             }
         }
     }
-    (regions, grown)
+    regions
 }
 
 /// A part that one of these leaves must cover.

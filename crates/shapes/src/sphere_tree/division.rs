@@ -163,8 +163,8 @@ impl Division {
     }
 }
 
-/// Moves balls and divides points until [`PATIENCE`] sweeps gain nothing: the worst ball often stays while the rest
-/// makes room.
+/// Moves balls and divides points until [`PATIENCE`] sweeps gain nothing: the worst ball often stays while the
+/// rest makes room.
 pub fn settle(task: &Task, judge: Judge<'_>, division: Division, effort: Effort) -> Division {
     let mut best = division.clone();
     let mut now = division;

@@ -4,8 +4,8 @@
 use space::Buckets;
 use space::workload::Random;
 
-/// Exchanges sets, beginning with `chosen`, until `limit` of them cover all points; `None` after `steps` without
-/// success.
+/// Exchanges sets, beginning with `chosen`, until `limit` of them cover all points; `None` after
+/// `steps` without success.
 pub fn exchange(
     points: usize,
     sets: &[&[u32]],

@@ -1,5 +1,5 @@
-//! Distances outside an object on a grid: a quick estimate of how far a ball sticks out of an object that is not
-//! convex.
+//! Distances outside an object on a grid: a quick estimate of how far a ball sticks out of an object that
+//! is not convex.
 
 use rayon::prelude::*;
 use space::DVec3;
@@ -38,8 +38,8 @@ impl DistanceField {
         let radius = step * steps.len() as f64;
         let per_step = step.recip();
         let step_of = |squared: f64| (squared.sqrt() * per_step) as usize;
-        // One node of each block, and its maximum once the whole block is inside: nearly the answer, so that few blocks
-        // are left.
+        // One node of each block, and its maximum once the whole block is inside: nearly the answer, so that few
+        // blocks are left.
         self.blocks_within(center, radius, |block, low, _| {
             let far = (low - center).abs().max((low + EXTENT - center).abs());
             raise(steps, step_of(far.length_squared()), f64::from(self.most[block]));

@@ -63,7 +63,7 @@ pub use error::{ErrorBounds, error_of};
 pub(crate) use medial::inner_ball_at;
 pub(crate) use nearest::nearest_of_triangle;
 pub use nearest::{Nearest, TriangleFeature};
-pub use object::{Inside, MAX_TRIANGLES, Object, ObjectError, Repairs};
+pub use object::{Inside, MAX_TRIANGLES, Object, ObjectError};
 pub use refit::refit;
 pub(crate) use samples::SurfaceSample;
 pub use solid::{MAX_MARGIN, MIN_MARGIN, Solid, SolidError, certify_solid, cover_solid};

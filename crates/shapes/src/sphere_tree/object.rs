@@ -51,16 +51,6 @@ pub enum Inside {
     Nothing,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Repairs {
-    /// Vertices merged with another.
-    pub welded: usize,
-    pub degenerate: usize,
-    pub turned: usize,
-    /// Triangles that close holes; they define the inside and need not be covered.
-    pub caps: usize,
-}
-
 /// A mesh in unit coordinates, prepared for distance queries.
 #[derive(Clone, Debug)]
 pub struct Object {
@@ -71,7 +61,7 @@ pub struct Object {
     normals: Vec<[DVec3; 7]>,
     sides: Option<Sides>,
     bounds: Ball,
-    repairs: Repairs,
+    has_caps: bool,
     volume: f64,
     area: f64,
 }
@@ -93,7 +83,6 @@ impl Object {
         let unit: Vec<DVec3> = vertices.iter().map(|&vertex| to_unit(&bounds, vertex)).collect();
         let corners = corners_of(&unit, triangles);
         let names = weld(&unit);
-        let welded = names.iter().enumerate().filter(|(index, name)| *index != **name as usize).count();
         let named = corners_of(&names, triangles);
         let has_area = |index: usize| {
             let [a, b, c] = named[index];
@@ -109,21 +98,20 @@ impl Object {
             inside: Inside::Nothing,
             sides: None,
             bounds,
-            repairs: Repairs { welded, degenerate: named.len() - whole.len(), turned: 0, caps: 0 },
+            has_caps: false,
             volume: 0.0,
             area,
             triangles: corners,
         };
         let oriented = orient(&unit, &whole);
-        let outward = oriented.as_ref().map_or(&whole, |oriented| &oriented.triangles);
+        let outward = oriented.as_ref().unwrap_or(&whole);
         let turned = corners_of(&unit, outward);
         let caps = caps(&unit, outward);
-        if let Some(oriented) = oriented {
-            object.repairs.turned = oriented.turned;
+        if let Some(oriented) = &oriented {
             object.volume = turned.iter().map(|[a, b, c]| a.dot(b.cross(*c)) / 6.0).sum();
             if object.volume > MIN_VOLUME {
                 object.inside = Inside::Normals;
-                object.set_normals(&sound, &oriented.triangles, &unit);
+                object.set_normals(&sound, oriented, &unit);
                 if object.normals_agree_with(&turned) {
                     return Ok(object);
                 }
@@ -150,8 +138,9 @@ impl Object {
         self.inside
     }
 
-    pub fn repairs(&self) -> Repairs {
-        self.repairs
+    /// Whether caps close holes; they define the inside and need not be covered.
+    pub fn has_caps(&self) -> bool {
+        self.has_caps
     }
 
     pub fn volume(&self) -> f64 {
@@ -337,7 +326,7 @@ impl Object {
             self.tree = TriangleTree::new(&[self.triangles.as_slice(), caps.as_slice()].concat());
             let normal = |[a, b, c]: &[DVec3; 3]| [(*b - *a).cross(*c - *a).normalize_or_zero(); 7];
             self.normals.extend(caps.iter().map(normal));
-            self.repairs.caps = caps.len();
+            self.has_caps = true;
         }
         self.inside = Inside::Winding;
         self.volume = share * Ball::new(DVec3::ZERO, 1.0).volume();

@@ -51,7 +51,7 @@ pub fn tighten(object: &Object, field: Option<&DistanceField>, mut best: SphereT
                 now.node_mut(first + index as u32).ball.radius = reach;
             }
         }
-        let (regions, _) = mend(&mut now, object.triangles(), finest);
+        let regions = mend(&mut now, object.triangles(), finest);
         polish(object, field, &mut now, &regions, Coarse::AreKept);
         let found = product(&now);
         if found < least * (1.0 - 2e-3) {

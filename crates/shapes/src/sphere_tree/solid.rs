@@ -1,9 +1,9 @@
 //! Trees that cover a solid: the surface and everything inside.
 //!
 //! Every level's balls, enlarged by a margin, cover what is at most that deep. What is deeper and in no ball of some
-//! level is covered by *inner balls*, each completely inside. The proof cuts space into cubes until each is in a ball
-//! of every level, in an inner ball, or not deeper than the margin. Where it fails while building, an inner ball is
-//! added.
+//! level is covered by *inner balls*, each completely inside. The proof cuts space into cubes until each is in a
+//! ball of every level, in an inner ball, or not deeper than the margin. Where it fails while building, an inner
+//! ball is added.
 
 use space::DVec3;
 
@@ -62,7 +62,7 @@ pub enum SolidError {
 /// Enlarges the balls of a tree that covers the surface by `margin`, a share of the radius of the ball around the
 /// object, and adds inner balls.
 pub fn cover_solid(object: &Object, tree: &SphereTree, margin: f64) -> Result<Solid, SolidError> {
-    if object.inside() == Inside::Nothing || object.repairs().caps > 0 {
+    if object.inside() == Inside::Nothing || object.has_caps() {
         return Err(SolidError::Open);
     }
     if !(MIN_MARGIN..=MAX_MARGIN).contains(&margin) {
@@ -82,7 +82,7 @@ pub fn cover_solid(object: &Object, tree: &SphereTree, margin: f64) -> Result<So
 /// Proves that inner balls are inside and that, together with any one level, they cover the object.
 /// [`certify`](super::certify()) proves that the levels of [`Solid::surface`] cover the surface.
 pub fn certify_solid(object: &Object, solid: &Solid) -> Result<(), SolidError> {
-    if object.inside() == Inside::Nothing || object.repairs().caps > 0 {
+    if object.inside() == Inside::Nothing || object.has_caps() {
         return Err(SolidError::Open);
     }
     let margin = solid.margin / object.bounds().radius;

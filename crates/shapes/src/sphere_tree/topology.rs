@@ -39,15 +39,9 @@ pub fn weld(vertices: &[DVec3]) -> Vec<u32> {
     names
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub struct Oriented {
-    pub triangles: Vec<[u32; 3]>,
-    pub turned: usize,
-}
-
 /// Orients triangles by adjacency, and shells by nesting. `None` if the triangles do not bound a solid: an edge has not
 /// exactly two triangles, a shell is not orientable, or there are too many shells.
-pub fn orient(positions: &[DVec3], triangles: &[[u32; 3]]) -> Option<Oriented> {
+pub fn orient(positions: &[DVec3], triangles: &[[u32; 3]]) -> Option<Vec<[u32; 3]>> {
     let mut edges: BTreeMap<(u32, u32), Vec<(u32, bool)>> = BTreeMap::new();
     for (index, corners) in triangles.iter().enumerate() {
         for side in 0..3 {
@@ -98,8 +92,7 @@ pub fn orient(positions: &[DVec3], triangles: &[[u32; 3]]) -> Option<Oriented> {
     for (index, corners) in oriented.iter_mut().enumerate() {
         *corners = turn(*corners, flips[shells[index] as usize]);
     }
-    let turned = oriented.iter().zip(triangles).filter(|(now, before)| now != before).count();
-    Some(Oriented { triangles: oriented, turned })
+    Some(oriented)
 }
 
 /// The shell of each triangle, and whether to reverse it to agree with the first of its shell.

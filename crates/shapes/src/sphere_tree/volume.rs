@@ -40,8 +40,8 @@ pub fn outside_volume(object: &Object, ball: Ball) -> Option<f64> {
     Some((ball.volume() - inside).clamp(0.0, ball.volume()))
 }
 
-/// The area of the part of a triangle in a ball around the origin, and its signed solid angle: positive if its back is
-/// visible.
+/// The area of the part of a triangle in a ball around the origin, and its signed solid angle: positive if its
+/// back is visible.
 fn within_disc(corners: &[DVec3; 3], normal: DVec3, radius: f64) -> (f64, f64) {
     let height = normal.dot(corners[0]);
     let squared = radius * radius - height * height;

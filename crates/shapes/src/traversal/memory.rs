@@ -32,8 +32,8 @@ enum Last {
 }
 
 impl Memory {
-    /// Whether the shapes may touch: the answer of [`Search::touches`] with less work, but never
-    /// [`Intersection::Certain`].
+    /// Whether the shapes may touch: the answer of [`Search::touches`] with less work,
+    /// but never [`Intersection::Certain`].
     pub fn may_touch(&mut self, question: &Question<'_>, search: &mut Search) -> bool {
         let trees = [question.trees.a.fingerprint(), question.trees.b.fingerprint()];
         match self.last {

@@ -9,8 +9,8 @@ use super::report::Report;
 use crate::simd::{Found, NodePair, expand, expand_measured};
 use crate::sphere_tree::Object;
 
-/// Rounds of at most this many pairs test inner balls: early rounds are short, and recognise shapes that are deep in
-/// each other.
+/// Rounds of at most this many pairs test inner balls: early rounds are short, and recognise shapes that are deep
+/// in each other.
 const CERTAIN_MAX: usize = 64;
 const ROOTS: NodePair = NodePair { a: 0, b: 0 };
 

@@ -1,7 +1,7 @@
 //! Random shapes, poses and motions for the tests of the narrow phase, and slow reference queries. Everything depends
 //! on the seed alone.
 
-#![allow(dead_code)] // Not every test asks for everything.
+#![allow(dead_code)] // Not every test uses everything.
 
 use kinesphere_shapes::mesh::{TriangleMesh, generated};
 use kinesphere_shapes::{Balls, Pose, RigidMotion, Shape};

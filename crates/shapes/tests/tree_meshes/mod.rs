@@ -1,5 +1,7 @@
 //! Meshes for tests of trees: the shipped shapes, and broken ones.
 
+#![allow(dead_code)] // Not every test uses everything.
+
 use kinesphere_shapes::mesh::catalog::{NAMES, shape};
 use kinesphere_shapes::mesh::corners_of;
 use space::DVec3;
@@ -13,25 +15,21 @@ pub struct Case {
 }
 
 impl Case {
-    #[allow(dead_code)]
     pub fn corners(&self) -> Vec<[DVec3; 3]> {
         corners_of(&self.vertices, &self.triangles)
     }
 }
 
-#[allow(dead_code)]
 pub fn shipped() -> Vec<Case> {
     NAMES.into_iter().map(shipped_one).collect()
 }
 
-#[allow(dead_code)]
 pub fn shipped_one(name: &str) -> Case {
     let mesh = shape(name).unwrap_or_else(|| panic!("{name} is not shipped"));
     Case { name: name.to_owned(), vertices: mesh.wide_vertices(), triangles: mesh.triangles().to_vec() }
 }
 
 /// A broken mesh that depends on the seed: torn, inconsistent, degenerate, huge, needles, points.
-#[allow(dead_code)]
 pub fn broken(seed: u64) -> Case {
     let mut random = Random::new(seed);
     let kind = seed % 8;

@@ -2,8 +2,8 @@
 //! messages, losses, doubles, deaths and plans, up to a depth.
 //!
 //! The nodes' custody is the real one; the world is one place. A node that dies may be dead, or only cut off: then it
-//! goes on with what it believes, and may no longer act. After every step at most one node may move the object; from every
-//! state that was reached, when everything arrives from then on, exactly one does.
+//! goes on with what it believes, and may no longer act. After every step at most one node may move the object; from
+//! every state that was reached, when everything arrives from then on, exactly one does.
 
 use std::collections::{BTreeSet, VecDeque};
 

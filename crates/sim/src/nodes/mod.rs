@@ -1,8 +1,8 @@
 //! Nodes of a cluster on a bad network: many servers that are one world.
 //!
-//! Messages are lost, delayed, doubled and overtaken, the network is partitioned and heals, connections break with all
-//! that is on its way, nodes freeze, wake, die at any message and come back as new ones, and their clocks run
-//! differently.
+//! Messages are lost, delayed, doubled and overtaken, the network is partitioned and heals, connections break
+//! with all that is on its way, nodes freeze, wake, die at any message and come back as new ones, and their
+//! clocks run differently.
 
 pub mod explore;
 mod node;
@@ -25,7 +25,7 @@ pub use self::node::{ClusterNode, TICK_US};
 use self::traffic::Traffic;
 use crate::link::{GIVEN_UP_US, LinkSettings};
 use crate::promises::{
-    AllHeard, Apart, Carried, Carrier, Earshot, Fair, Observed, OneOwner, Outage, Ownership, Promises, Reunited,
+    AllHeard, Apart, Carried, Carrier, Earshot, Fair, Observed, OneOwner, Outage, Owning, Promises, Reunited,
     SeenSolid, Survives, Treated, Watcher, distance,
 };
 use crate::settings::{self, OutOfRange};
@@ -499,10 +499,10 @@ impl Run {
     /// Gathers facts, and lets all promises look at them.
     fn look(&mut self, is_over: bool) {
         let now = self.sim.now;
-        let owned: Vec<Ownership> = self
+        let owned: Vec<Owning> = self
             .acting()
             .flat_map(|(host, node)| {
-                let of = move |(object, _)| Ownership { object, host, is_right: node.world.object(object).is_some() };
+                let of = move |(object, _)| Owning { object, host, is_right: node.world.object(object).is_some() };
                 node.cluster.custody().own().map(of)
             })
             .collect();
@@ -581,7 +581,7 @@ impl Run {
         let healed = self.healed_at + (HEALED_US - NEAR_US);
         let mut hearings = Vec::new();
         for &(host, node, listener, ear, _, listener_since) in all.iter().filter(|one| one.4) {
-            for &(other, _, speaker, place, _, speaker_since) in all.iter().filter(|one| one.0 != host) {
+            for &(_, _, speaker, place, _, speaker_since) in all.iter().filter(|one| one.0 != host) {
                 let metres = distance(ear, place);
                 if metres > f64::from(self.settings.reach) {
                     continue;
@@ -589,7 +589,6 @@ impl Run {
                 let seen = node.cluster.part().guests.get(speaker).map(|guest| distance(guest.place, place));
                 let calm_since = healed.max(listener_since).max(speaker_since);
                 let is_heard = seen.is_some_and(|away| away <= ASTRAY);
-                debug_assert_ne!(host, other);
                 hearings.push(Earshot {
                     listener,
                     speaker,
@@ -746,8 +745,8 @@ fn users(node: &ClusterNode) -> impl Iterator<Item = GridPoint> + '_ {
     node.world.dynamic().filter(|object| object.owner.is_some()).map(|object| object.at)
 }
 
-/// Where users want to go: somewhere else every four seconds, whichever their node is. Carriers first fetch what is
-/// nearest.
+/// Where users want to go: somewhere else every four seconds, whichever their node is. Carriers first fetch
+/// what is nearest.
 fn wishes(node: &ClusterNode, now: Time, settings: &Settings) -> Vec<Input> {
     let (world, custody) = (&node.world, node.cluster.custody());
     let things: Vec<_> = world.dynamic().filter(|object| object.kind == Kind::Movable).collect();

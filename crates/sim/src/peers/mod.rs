@@ -20,7 +20,7 @@ use self::hall::Pilot;
 use self::outcomes::{Contest, Outcomes};
 use crate::link::LinkSettings;
 use crate::promises::{
-    AllHeard, Earshot, Fair, HeldVerdict, Observed, OneOwner, OneVerdict, Ownership, Promises, SETTLED_US, SameVerdict,
+    AllHeard, Earshot, Fair, HeldVerdict, Observed, OneOwner, OneVerdict, Owning, Promises, SETTLED_US, SameVerdict,
     SeenPeers, Treated, Watcher,
 };
 use crate::settings::{self, OutOfRange};
@@ -396,7 +396,7 @@ impl Run {
         let (now, machines) = (self.sim.now, &self.sim.machines);
         let owned = machines.iter().enumerate().flat_map(|(host, machine)| {
             let own = machine.peer().into_iter().flat_map(Peer::own);
-            own.map(move |(object, _)| Ownership {
+            own.map(move |(object, _)| Owning {
                 object,
                 host,
                 is_right: name::owner(object) == NodeId::new(host as u64 + 1),

@@ -14,8 +14,8 @@ pub struct Apart {
 }
 
 /// What is seen across a border is as old as a message between servers is under way, or a server is late: with a
-/// quarter of a second of each at most, two objects are shown in one place for up to 16 ticks. They overlap if it
-/// lasts longer.
+/// quarter of a second of each at most, two objects are shown in one place for up to 16 ticks. They overlap if
+/// it lasts longer.
 const LASTING: u64 = 30;
 
 impl Apart {
@@ -23,10 +23,6 @@ impl Apart {
 }
 
 impl Promise for Apart {
-    fn name(&self) -> &'static str {
-        Apart::NAME
-    }
-
     /// Sweeps along one axis.
     fn look(&mut self, observed: &Observed<'_>, score: &mut Score) {
         let Some(solids) = &observed.solids else { return };

@@ -19,10 +19,6 @@ impl Carried {
 }
 
 impl Promise for Carried {
-    fn name(&self) -> &'static str {
-        Carried::NAME
-    }
-
     fn look(&mut self, observed: &Observed<'_>, score: &mut Score) {
         for carrier in &observed.carriers {
             if let Some(&(load, before, at)) = self.carriers.get(&carrier.object)

@@ -18,10 +18,6 @@ impl Doubled {
 }
 
 impl Promise for Doubled {
-    fn name(&self) -> &'static str {
-        Doubled::NAME
-    }
-
     fn look(&mut self, observed: &Observed<'_>, score: &mut Score) {
         let Some(server) = &observed.server else { return };
         let tick = observed.tick;

@@ -16,10 +16,6 @@ impl Fair {
 }
 
 impl Promise for Fair {
-    fn name(&self) -> &'static str {
-        Fair::NAME
-    }
-
     fn look(&mut self, observed: &Observed<'_>, score: &mut Score) {
         for treated in &observed.treated {
             let (name, now) = (&treated.name, observed.now);

@@ -20,10 +20,6 @@ impl AllHeard {
 }
 
 impl Promise for AllHeard {
-    fn name(&self) -> &'static str {
-        AllHeard::NAME
-    }
-
     fn look(&mut self, observed: &Observed<'_>, score: &mut Score) {
         let Some(hearings) = &observed.hearings else { return };
         let (mut near, mut far) = (BTreeMap::new(), BTreeMap::new());

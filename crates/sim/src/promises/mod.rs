@@ -47,28 +47,27 @@ pub use truthful::Truthful;
 
 /// Looks whether something that must hold does.
 pub trait Promise {
-    /// The promise in a few words.
-    fn name(&self) -> &'static str;
     /// Looks at facts of one moment, and notes each check.
     fn look(&mut self, observed: &Observed<'_>, score: &mut Score);
 }
 
-pub fn all() -> Vec<Box<dyn Promise>> {
+/// The list: each promise in a few words, and what looks at it.
+pub fn all() -> Vec<(&'static str, Box<dyn Promise>)> {
     vec![
-        Box::new(Apart::default()),
-        Box::new(OneOwner),
-        Box::new(Survives::default()),
-        Box::new(AllHeard::default()),
-        Box::new(Truthful::default()),
-        Box::new(OnePlace),
-        Box::new(Reconciled::default()),
-        Box::new(ShownClose::default()),
-        Box::new(Doubled::default()),
-        Box::new(Fair::default()),
-        Box::new(OneVerdict),
-        Box::new(SameVerdict::default()),
-        Box::new(Carried::default()),
-        Box::new(Reunited::default()),
+        (Apart::NAME, Box::new(Apart::default())),
+        (OneOwner::NAME, Box::new(OneOwner)),
+        (Survives::NAME, Box::new(Survives::default())),
+        (AllHeard::NAME, Box::new(AllHeard::default())),
+        (Truthful::NAME, Box::new(Truthful::default())),
+        (OnePlace::NAME, Box::new(OnePlace)),
+        (Reconciled::NAME, Box::new(Reconciled::default())),
+        (ShownClose::NAME, Box::new(ShownClose::default())),
+        (Doubled::NAME, Box::new(Doubled::default())),
+        (Fair::NAME, Box::new(Fair::default())),
+        (OneVerdict::NAME, Box::new(OneVerdict)),
+        (SameVerdict::NAME, Box::new(SameVerdict::default())),
+        (Carried::NAME, Box::new(Carried::default())),
+        (Reunited::NAME, Box::new(Reunited::default())),
     ]
 }
 
@@ -84,7 +83,7 @@ pub struct Observed<'a> {
     pub is_over: bool,
     pub solids: Option<Vec<SeenSolid>>,
     pub hearings: Option<Vec<Earshot>>,
-    pub owned: Option<Vec<Ownership>>,
+    pub owned: Option<Vec<Owning>>,
     /// Objects that must have an owner in the end.
     pub expected: Option<&'a BTreeSet<ObjectId>>,
     /// How servers came back from their disks.
@@ -95,7 +94,7 @@ pub struct Observed<'a> {
     pub contradictions: Vec<String>,
     /// How many places were told.
     pub places_told: u64,
-    pub avatars: Option<Vec<OwnAvatar>>,
+    pub avatars: Option<Vec<AvatarSeen>>,
     pub pictures: Option<Vec<ShownObject>>,
     pub peers: Option<SeenPeers<'a>>,
     pub carriers: Vec<Carrier>,
@@ -129,7 +128,7 @@ pub struct Earshot {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Ownership {
+pub struct Owning {
     pub object: ObjectId,
     pub host: usize,
     /// Whether the host has the object, and may own it.
@@ -180,7 +179,7 @@ pub struct SentBytes {
 
 /// What a client makes of its own avatar.
 #[derive(Clone, Debug)]
-pub struct OwnAvatar {
+pub struct AvatarSeen {
     pub name: String,
     pub object: ObjectId,
     pub at: GridPoint,
@@ -274,9 +273,9 @@ pub struct Watcher(Vec<(Score, Box<dyn Promise>)>);
 impl Watcher {
     /// Watches those of these names.
     pub fn new(names: &[&str]) -> Watcher {
-        let promises: Vec<_> = all().into_iter().filter(|promise| names.contains(&promise.name())).collect();
+        let promises: Vec<_> = all().into_iter().filter(|(name, _)| names.contains(name)).collect();
         assert_eq!(promises.len(), names.len(), "every name is in the list of promises");
-        Watcher(promises.into_iter().map(|promise| (Score::new(promise.name()), promise)).collect())
+        Watcher(promises.into_iter().map(|(name, promise)| (Score::new(name), promise)).collect())
     }
 
     pub fn look(&mut self, observed: &Observed<'_>) {

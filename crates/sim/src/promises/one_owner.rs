@@ -13,10 +13,6 @@ impl OneOwner {
 }
 
 impl Promise for OneOwner {
-    fn name(&self) -> &'static str {
-        OneOwner::NAME
-    }
-
     fn look(&mut self, observed: &Observed<'_>, score: &mut Score) {
         let mut owners = BTreeMap::new();
         for owned in observed.owned.iter().flatten() {

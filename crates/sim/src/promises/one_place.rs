@@ -11,10 +11,6 @@ impl OnePlace {
 }
 
 impl Promise for OnePlace {
-    fn name(&self) -> &'static str {
-        OnePlace::NAME
-    }
-
     fn look(&mut self, observed: &Observed<'_>, score: &mut Score) {
         score.checks += observed.places_told;
         for contradiction in &observed.contradictions {

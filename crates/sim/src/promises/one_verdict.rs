@@ -11,10 +11,6 @@ impl OneVerdict {
 }
 
 impl Promise for OneVerdict {
-    fn name(&self) -> &'static str {
-        OneVerdict::NAME
-    }
-
     fn look(&mut self, observed: &Observed<'_>, score: &mut Score) {
         let Some(peers) = &observed.peers else { return };
         for two in peers.verdicts.windows(2) {

@@ -6,8 +6,8 @@ use space::{GridPoint, ObjectId};
 
 use super::{Observed, Promise, Score};
 
-/// When all have stood for a while, each undisturbed client knows to the grid step where its avatar is, and predicts it
-/// there.
+/// When all have stood for a while, each undisturbed client knows to the grid step where its avatar is, and
+/// predicts it there.
 #[derive(Clone, Debug, Default)]
 pub struct Reconciled {
     /// Where each avatar was, and since which tick: an avatar on a lift goes on moving.
@@ -22,10 +22,6 @@ impl Reconciled {
 }
 
 impl Promise for Reconciled {
-    fn name(&self) -> &'static str {
-        Reconciled::NAME
-    }
-
     fn look(&mut self, observed: &Observed<'_>, score: &mut Score) {
         let Some(avatars) = &observed.avatars else { return };
         let tick = observed.tick;

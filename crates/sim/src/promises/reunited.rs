@@ -18,10 +18,6 @@ impl Reunited {
 }
 
 impl Promise for Reunited {
-    fn name(&self) -> &'static str {
-        Reunited::NAME
-    }
-
     fn look(&mut self, observed: &Observed<'_>, score: &mut Score) {
         let Some(outage) = observed.outage.as_ref().filter(|outage| Some(outage.until) != self.judged) else { return };
         let waited_us = observed.now - outage.until;

@@ -58,10 +58,6 @@ impl SameVerdict {
 }
 
 impl Promise for SameVerdict {
-    fn name(&self) -> &'static str {
-        SameVerdict::NAME
-    }
-
     fn look(&mut self, observed: &Observed<'_>, score: &mut Score) {
         let Some(peers) = &observed.peers else { return };
         self.linked_since.extend(&peers.linked_since);

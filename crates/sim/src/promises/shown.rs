@@ -6,8 +6,8 @@ use space::ObjectId;
 
 use super::{Observed, Promise, Score};
 
-/// The error of every object shown is within a bound that grows with the age of what was heard. The errors of avatars
-/// are measured.
+/// The error of every object shown is within a bound that grows with the age of what was heard. The errors of
+/// avatars are measured.
 #[derive(Clone, Debug, Default)]
 pub struct ShownClose {
     /// How old what was heard has been in the last ticks: a correction is not shown at once.
@@ -26,10 +26,6 @@ impl ShownClose {
 }
 
 impl Promise for ShownClose {
-    fn name(&self) -> &'static str {
-        ShownClose::NAME
-    }
-
     fn look(&mut self, observed: &Observed<'_>, score: &mut Score) {
         let Some(pictures) = &observed.pictures else { return };
         let mut ages = BTreeMap::new();

@@ -6,8 +6,8 @@ use space::{ObjectId, Time};
 
 use super::{Observed, Promise, Score};
 
-/// A server comes back from its disk with the world that was flushed; in a cluster every object is there in the end,
-/// once.
+/// A server comes back from its disk with the world that was flushed; in a cluster every object is there in
+/// the end, once.
 #[derive(Clone, Debug, Default)]
 pub struct Survives {
     /// When each object last had an owner.
@@ -22,10 +22,6 @@ impl Survives {
 }
 
 impl Promise for Survives {
-    fn name(&self) -> &'static str {
-        Survives::NAME
-    }
-
     fn look(&mut self, observed: &Observed<'_>, score: &mut Score) {
         for recovery in &observed.recoveries {
             score.check(recovery.is_ok(), || format!("{}: {recovery:?}", observed.now));

@@ -7,8 +7,8 @@ use wire::{Endpoint, Handle, ToClient};
 
 use super::{Observed, Promise, Score, SeenServer, SentBytes, distance, object};
 
-/// What a server says of an object is so, and the object is within the listener's area of interest, hysteresis
-/// included.
+/// What a server says of an object is so, and the object is within the listener's area of
+/// interest, hysteresis included.
 #[derive(Clone, Debug, Default)]
 pub struct Truthful {
     listeners: BTreeMap<Endpoint, Told>,
@@ -26,10 +26,6 @@ impl Truthful {
 }
 
 impl Promise for Truthful {
-    fn name(&self) -> &'static str {
-        Truthful::NAME
-    }
-
     fn look(&mut self, observed: &Observed<'_>, score: &mut Score) {
         let Some(server) = &observed.server else { return };
         for SentBytes { endpoint, bytes, .. } in server.sent {

@@ -26,7 +26,8 @@ use crate::{Edition, Pair, Spheres};
 /// The work comes in two steps, so that the lab can measure them apart: first `update`, then `find`.
 /// [`pairs`](BroadPhase::pairs) does both.
 pub trait BroadPhase: Send {
-    /// Takes in the new positions. Call it once per tick, before `find`; further calls, and calls without a `find`, do no harm.
+    /// Takes in the new positions. Call it once per tick, before `find`; further calls, and calls without a `find`, do
+    /// no harm.
     fn update(&mut self, spheres: &Spheres) -> Work;
 
     /// Replaces `pairs` by the pairs of spheres that overlap. Calls `update` first if the spheres have changed since.

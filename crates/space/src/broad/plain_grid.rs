@@ -3,8 +3,8 @@
 //! It remembers nothing of earlier ticks and has nothing to tune. Other methods are measured against it.
 //!
 //! Cells are as thin as the largest object allows along x and z, and long along y. Then two lines of cells, its own and
-//! the one in the next layer, hold almost all objects that an object may overlap; the three other lines ahead are searched
-//! only if it is near their border.
+//! the one in the next layer, hold almost all objects that an object may overlap; the three other lines ahead are
+//! searched only if it is near their border.
 //!
 //! Invariants, from `update` to `find`:
 //! - A cell's edge is at least two of the largest radii, and more by what rounding may take: objects that overlap are
@@ -39,7 +39,6 @@ pub struct PlainGrid {
     seen: Option<Edition>,
 }
 
-/// Where the cells are.
 #[derive(Clone, Copy, Debug, Default)]
 struct Layout {
     cut: Cut,
@@ -193,8 +192,8 @@ impl Layout {
     const OBJECTS_PER_CELL: f64 = 0.8;
     /// A world of few objects may have this many cells.
     const FEW_CELLS: f64 = 64.0;
-    /// How many times as long as thin cells are, at least and at most. Long ones have few objects near their borders; but
-    /// where objects cluster, they hold many that are not near each other.
+    /// How many times as long as thin cells are, at least and at most. Long ones have few objects near their borders;
+    /// but where objects cluster, they hold many that are not near each other.
     const LENGTHS: (f64, f64) = (4.0, 16.0);
 
     /// Cells for these objects: as small as the largest of them allows, but not so small that most are empty.

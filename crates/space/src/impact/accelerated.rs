@@ -8,9 +8,7 @@ use super::{Ballistic, spheres};
 /// Whether and when two things meet within a given time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Impact {
-    /// They do not meet.
     Never,
-    /// They meet after this many seconds.
     At(f64),
     /// The steps ran out: no contact before `from`, and nothing is known up to `to`.
     Maybe {
@@ -33,9 +31,7 @@ pub struct Probe {
 /// How far to look, and how closely.
 #[derive(Clone, Copy, Debug)]
 pub struct Advance {
-    /// Where to begin, in seconds.
     pub from: f64,
-    /// Where to stop, in seconds.
     pub to: f64,
     /// The largest acceleration in any direction.
     pub acceleration: f64,
@@ -101,8 +97,8 @@ impl Advance {
 /// The longest time in which a gap that changes at this rate cannot close, whatever the acceleration does.
 ///
 /// The shortest way between two convex things is the normal of a plane that keeps them apart, so only motion along it
-/// counts. A bound by the whole speed is as safe, but creeps along walls: what slides by at 10 m/s and a nanometre would
-/// take a thousand steps to get away.
+/// counts. A bound by the whole speed is as safe, but creeps along walls: what slides by at 10 m/s and a nanometre
+/// would take a thousand steps to get away.
 fn safe_step(gap: f64, rate: f64, acceleration: f64) -> f64 {
     let root = (rate * rate + 2.0 * acceleration * gap).sqrt();
     if rate < 0.0 { 2.0 * gap / (root - rate) } else { (rate + root) / acceleration }

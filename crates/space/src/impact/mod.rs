@@ -31,12 +31,10 @@ pub struct Ballistic {
 }
 
 impl Ballistic {
-    /// Position after `t` seconds.
     pub fn position(&self, t: f64) -> DVec3 {
         self.pos + self.vel * t + self.acc * (0.5 * t * t)
     }
 
-    /// Velocity after `t` seconds.
     pub fn velocity(&self, t: f64) -> DVec3 {
         self.vel + self.acc * t
     }

@@ -104,7 +104,8 @@ fn slab_entry(d: DVec3, v: DVec3, half: DVec3) -> Option<(f64, usize)> {
     Some((enter, axis))
 }
 
-/// The first contact with one edge, a line along an axis through `corner`, rounded by `r` along its sides and at both ends.
+/// The first contact with one edge, a line along an axis through `corner`, rounded by `r` along its sides and at both
+/// ends.
 #[inline]
 fn edge(d: DVec3, v: DVec3, corner: DVec3, along: usize, half_length: f64, r: f64, until: f64) -> Option<Touch> {
     let (one, other) = ((along + 1) % 3, (along + 2) % 3);

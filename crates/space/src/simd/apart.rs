@@ -2,8 +2,8 @@
 
 use crate::{Pair, Sphere, Vec3};
 
-/// Calls `found` with each of the pairs whose spheres do not overlap, in order. A sphere is stored as one piece: its centre
-/// and its radius.
+/// Calls `found` with each of the pairs whose spheres do not overlap, in order. A sphere is stored as one piece: its
+/// centre and its radius.
 ///
 /// # Panics
 /// If there is no sphere for a pair.

@@ -10,9 +10,7 @@ use std::arch::x86_64::*;
 /// How a box is cut into cells, which are numbered along x, then y, then z.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cut {
-    /// The low corner.
     pub low: [f32; 3],
-    /// Cells per metre, along each axis.
     pub per_metre: [f32; 3],
     /// The last cell along each axis: what is farther out is in it, too.
     pub last: [f32; 3],
@@ -138,14 +136,11 @@ fn bounds_wide(eights: &[[f32; 8]]) -> ([f32; 8], [f32; 8]) {
 pub struct Cells<'a> {
     /// The rows, and eight more.
     pub columns: Columns<'a>,
-    /// The cell of each row.
     pub cell: &'a [u32],
-    /// The first row of each cell.
     pub starts: &'a [u32],
     /// From a cell to its neighbour along y, and along z.
     pub strip: u32,
     pub slab: u32,
-    /// Where cells are along y.
     pub y: Strips,
 }
 
@@ -219,9 +214,9 @@ pub fn overlaps_in_cells_plain(cells: Cells<'_>, count: usize, mut hit: impl FnM
     tests
 }
 
-/// A mispredicted branch costs more than a test. So for each row the first eight of its own run and of the one in the next
-/// slab are tested whatever their lengths; rows with an overlap or with more to test are only noted, and handled later in
-/// batches.
+/// A mispredicted branch costs more than a test. So for each row the first eight of its own run and of the one in the
+/// next slab are tested whatever their lengths; rows with an overlap or with more to test are only noted, and handled
+/// later in batches.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn overlaps_in_cells_wide(cells: Cells<'_>, count: usize, mut hit: impl FnMut(usize, usize)) -> u64 {

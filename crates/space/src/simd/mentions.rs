@@ -14,7 +14,6 @@ impl Few {
         self.words == [0; 8]
     }
 
-    /// Adds a row.
     #[inline]
     pub fn insert(&mut self, row: u32) {
         self.words[row as usize / 32 % 8] |= 1 << (row % 32);

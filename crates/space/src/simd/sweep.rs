@@ -9,10 +9,8 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(32))]
 pub struct Row {
-    /// Where it is at some moment.
     pub place: [f32; 3],
     pub radius: f32,
-    /// How it moves per tick.
     pub velocity: [f32; 3],
     pub id: u32,
 }
@@ -35,13 +33,10 @@ pub struct Gathered {
     len: usize,
 }
 
-/// One of the gathered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mover {
     pub id: u32,
-    /// Where it is now.
     pub place: [f32; 3],
-    /// How it moves per tick.
     pub velocity: [f32; 3],
     pub radius: f32,
     /// For how many ticks that holds.
@@ -55,13 +50,11 @@ impl Gathered {
         self.len = 0;
     }
 
-    /// How many were gathered.
     #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// The one at `index`.
     #[inline]
     pub fn get(&self, index: usize) -> Mover {
         Mover {
@@ -106,8 +99,8 @@ impl Gathered {
         self.add_plain(stored, rows, first, shift, ticks);
     }
 
-    /// The indices from `from` on whose sphere comes closer to the mover than the sum of the radii at some time from now
-    /// until the first of the two is no longer to be believed. They are written to `hits`, which grows as need be.
+    /// The indices from `from` on whose sphere comes closer to the mover than the sum of the radii at some time from
+    /// now until the first of the two is no longer to be believed. They are written to `hits`, which grows as need be.
     ///
     /// The arithmetic is rough to about a millionth of the distances involved; radii carry a margin for that.
     #[inline]

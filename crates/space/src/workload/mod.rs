@@ -74,9 +74,7 @@ impl FromStr for Motion {
 /// What to make. Every number that shapes a world is here.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// How the objects look and move.
     pub motion: Motion,
-    /// How many there are.
     pub objects: usize,
     /// The spheres' volumes, as a percentage of the cube's.
     pub coverage_percent: f32,
@@ -122,13 +120,10 @@ impl Default for Settings {
     }
 }
 
-/// Why a workload cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum WorkloadError {
-    /// A name that no motion has.
     #[error("no workload is called `{0}`; there are {known}", known = Motion::known())]
     UnknownMotion(String),
-    /// A number that makes no world.
     #[error("`{field}` is {value}, expected {expected}")]
     OutOfRange { field: &'static str, value: f32, expected: &'static str },
     /// An object that no world can hold, or too many of them.
@@ -176,7 +171,6 @@ struct Crowd {
 }
 
 impl Workload {
-    /// Makes the world at its first tick.
     pub fn new(settings: Settings) -> Result<Workload, WorkloadError> {
         check(&settings)?;
         let mut random = Random::new(settings.seed);
@@ -209,12 +203,10 @@ impl Workload {
         Ok(workload)
     }
 
-    /// The objects as they are now.
     pub fn spheres(&self) -> &Spheres {
         &self.spheres
     }
 
-    /// The settings it was made from.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }

@@ -8,7 +8,6 @@ use oorandom::Rand32;
 pub struct Random(Rand32);
 
 impl Random {
-    /// The source that this seed stands for.
     pub fn new(seed: u64) -> Random {
         Random(Rand32::new(seed))
     }
@@ -18,7 +17,6 @@ impl Random {
         self.0.rand_float()
     }
 
-    /// A number between two others.
     pub fn between(&mut self, low: f32, high: f32) -> f32 {
         low + (high - low) * self.unit()
     }

@@ -7,7 +7,6 @@ use crate::Vec3;
 
 use super::Random;
 
-/// The wishes of a crowd.
 #[derive(Clone, Debug)]
 pub struct Wishes {
     seed: u64,
@@ -24,8 +23,8 @@ const TARGET_TICKS: u64 = 900;
 const SEEKER_TICKS: u64 = 400;
 
 impl Wishes {
-    /// Wishes for `seekers` seekers, about fifty per target, to be somewhere between two corners. Takes about 25 bytes per
-    /// seeker.
+    /// Wishes for `seekers` seekers, about fifty per target, to be somewhere between two corners. Takes about 25 bytes
+    /// per seeker.
     pub fn new(seed: u64, seekers: usize, low: Vec3, high: Vec3) -> Wishes {
         let targets = seekers.div_ceil(50).max(1);
         Wishes { seed, low, high, targets: vec![(u64::MAX, low); targets], seekers: vec![(0, 0, 0); seekers] }

@@ -173,9 +173,7 @@ impl Settler<'_> {
         const NEAR: usize = 8;
         for (at, &row) in order.iter().enumerate() {
             if let Some(&far) = order.get(at + FAR) {
-                let far = far as usize;
-                fetch_ahead(&self.objects.body[far]);
-                self.scratch.neighbours.fetch(far);
+                fetch_ahead(&self.objects.body[far as usize]);
             }
             if let Some(&near) = order.get(at + NEAR) {
                 fetch_ahead(&self.objects.drive[near as usize]);

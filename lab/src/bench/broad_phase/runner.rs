@@ -1,20 +1,20 @@
-//! Methods at work, and what they are held to.
+//! Methods at work, and the pairs that they are held to.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
 
 use space::{BroadPhase, Pair, Spheres};
 
-use super::report::{Disagreement, Row};
+use super::{Disagreement, Row};
 use crate::allocator::growth;
 use crate::fingerprint::Fingerprint;
-use crate::method::{Circumstances, Method};
-use crate::stopwatch::{Elapsed, Stopwatch, timed};
+use crate::method::{BroadPhaseMethod, named};
+use crate::stopwatch::{Elapsed, Stopwatch, TickTimes, timed};
 
 /// Up to here brute force is quick enough to run along.
 const BRUTE_FORCE_BELOW: usize = 5_000;
 
-/// A method at work, and what was seen of it.
+/// A method at work, and what was measured of it.
 pub struct Runner {
     method: &'static str,
     variant: Option<&'static str>,
@@ -29,11 +29,11 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// Everybody who takes part, once for each way to set them up.
-    pub fn all(methods: &[&'static Method], threads: usize) -> Vec<Runner> {
+    /// The methods that take part, once for each way to set them up.
+    pub fn all(methods: &[&'static BroadPhaseMethod], threads: usize) -> Vec<Runner> {
         let mut runners = Vec::new();
         for method in methods {
-            for contender in (method.make)(Circumstances { threads }) {
+            for contender in (method.make)(threads) {
                 runners.push(Runner {
                     method: method.name,
                     variant: contender.variant,
@@ -70,16 +70,11 @@ impl Runner {
         self.disagreement = self.disagreement.take().or(again.disagreement);
     }
 
-    /// What is reported of it.
     pub fn row(&self, objects: usize) -> Row {
-        let cpu = || self.times.iter().map(|time| time.cpu_ms);
         Row {
             method: self.method,
             variant: self.variant,
-            cpu_ms_mean: mean(cpu()),
-            cpu_ms_min: cpu().fold(f64::INFINITY, f64::min),
-            cpu_ms_max: cpu().fold(0.0, f64::max),
-            wall_ms_mean: mean(self.times.iter().map(|time| time.wall_ms)),
+            times: TickTimes::of(&self.times),
             sphere_tests: self.sphere_tests / self.times.len() as u64,
             bytes_per_object: self.bytes.max(0) as f64 / objects.max(1) as f64,
             agrees: self.disagreement.is_none(),
@@ -115,7 +110,7 @@ impl Floor {
 
     /// Processor time per tick, mean.
     pub fn cpu_ms_mean(&self) -> f64 {
-        mean(self.cpu_ms.iter().copied())
+        self.cpu_ms.iter().sum::<f64>() / self.cpu_ms.len().max(1) as f64
     }
 }
 
@@ -130,17 +125,16 @@ fn lane_sums(column: &[f32]) -> [f32; Spheres::BLOCK] {
     sums
 }
 
-/// Whom a single method is held against: nobody else would notice that it is wrong.
+/// The method with which a single method is compared, as nothing else would show that it is wrong.
 pub struct Reference {
-    /// Its name.
     pub method: &'static str,
     broad_phase: Box<dyn BroadPhase>,
     pairs: Vec<Pair>,
 }
 
 impl Reference {
-    /// Who that is, if there is need of one. Brute force needs none: it is right by definition.
-    pub fn of(methods: &[&'static Method], objects: usize) -> Option<Reference> {
+    /// The reference, if one is needed. Brute force needs none: it is right by definition.
+    pub fn of(methods: &[&'static BroadPhaseMethod], objects: usize) -> Option<Reference> {
         let (first, rest) = methods.split_first()?;
         if rest.iter().any(|method| method.name != first.name) {
             return None;
@@ -152,8 +146,8 @@ impl Reference {
             "plain-grid" => "parry-rebuild",
             _ => "plain-grid",
         };
-        let method = Method::named(name).expect("a reference is one of the methods");
-        let contender = (method.make)(Circumstances { threads: 1 }).pop().expect("every method can be made");
+        let method = named(name).expect("a reference is one of the methods");
+        let contender = (method.make)(1).pop().expect("every method can be made");
         Some(Reference { method: name, broad_phase: contender.broad_phase, pairs: Vec::new() })
     }
 
@@ -164,8 +158,8 @@ impl Reference {
     }
 }
 
-/// Notes who differs, and says from what. Brute force is right by definition, else the reference, else what more than
-/// half of the methods found; where there is no such thing, all of them are noted.
+/// Notes the methods that differ, and returns from what. Brute force is right by definition, else the reference, else
+/// what more than half of the methods found; without a majority all of them are noted.
 pub fn compare(runners: &mut [Runner], reference: Option<Fingerprint>, tick: u64) -> Option<Fingerprint> {
     let by_definition = runners.iter().find(|runner| runner.method == "brute-force").map(|runner| runner.last);
     let expected = by_definition.or(reference).or_else(|| majority(runners));
@@ -186,9 +180,4 @@ fn majority(runners: &[Runner]) -> Option<Fingerprint> {
     }
     let count = |of: Fingerprint| votes.values().filter(|vote| **vote == Some(of)).count();
     votes.values().flatten().copied().find(|&vote| 2 * count(vote) > votes.len())
-}
-
-fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
-    let count = values.len();
-    values.sum::<f64>() / count.max(1) as f64
 }

@@ -1,8 +1,9 @@
-//! Frame by frame: what is remembered of two bodies, against walking again, and against the front that others remember.
+//! Frame by frame: what is remembered of two bodies, against walking again, and against a front (generalised front
+//! tracking), which others remember.
 //!
-//! The front is where the last walk ended: every pair of balls that it found apart, and every pair of leaves. Kept, its
-//! pairs are tested again in the next frame, and mended where something changed. Here it is only tested, every ball moved
-//! once, and mending is free: no front can be faster than that.
+//! The front is where the last walk ended: every pair of balls that it found apart, and every pair of leaves. Its pairs
+//! are tested again in the next frame, and repaired where something changed. Here it is only tested, every ball moved
+//! once, and repairs are free: no front can be faster than that.
 
 use std::hint::black_box;
 
@@ -18,15 +19,14 @@ use crate::stopwatch::{Stopwatch, timed};
 
 /// Frames of each pair.
 const FRAMES: u32 = 8;
-/// How far a body moves in one, as a share of its size: a walk of 1.4 m/s at 30 frames a second, of somebody 1.8 m high.
+/// How far a body moves in one, as a share of its size: as a person 1.8 m high who walks 1.4 m/s at 30 frames a second.
 const STEP: f32 = 0.05;
 
 /// One kind of pair, frame by frame. Times are microseconds of processor time for a question.
 #[derive(Clone, Debug, Serialize)]
 pub struct Coherence {
-    /// Which pairs.
     pub case: String,
-    /// Whether they touch, by a walk from the roots.
+    /// Whether two bodies touch, by a walk from the roots.
     pub touches_us: f64,
     /// The same, with what is remembered.
     pub memory_us: f64,
@@ -100,13 +100,13 @@ pub fn measure(
     }
 }
 
-/// Where a body is in each frame: it drifts in a direction of its own.
+/// Where a body is in each frame: it drifts in a random direction.
 fn film(start: Pose, step: f32, random: &mut Random) -> Vec<Pose> {
-    let way = random.direction() * step;
-    (0..FRAMES).map(|frame| Pose::new(start.position + way * frame as f32, start.rotation)).collect()
+    let drift = random.direction() * step;
+    (0..FRAMES).map(|frame| Pose::new(start.position + drift * frame as f32, start.rotation)).collect()
 }
 
-/// Where a walk ended.
+/// The pairs of nodes at which a walk ended.
 struct Front {
     /// The second tree's nodes, each once.
     nodes: Vec<u32>,

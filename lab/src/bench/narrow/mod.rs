@@ -8,100 +8,151 @@ mod parry_mesh;
 
 use std::hint::black_box;
 
-use self::parry_mesh::{ParryContacts, ParryMesh};
-use serde::Serialize;
+use clap::Args;
+use kinesphere::failure::Failure;
+use kinesphere::mesh_file::load;
+use serde::{Serialize, Serializer};
 use shapes::BallTree;
 use shapes::Pose;
-use shapes::mesh::TriangleMesh;
-use shapes::sphere_tree::Method;
-use shapes::traversal::{Intersection, Placed, Question, Search, WrapError, wrap};
+use shapes::sphere_tree::{MAX_DEPTH, Method};
+use shapes::traversal::{Intersection, Placed, Question, Search, wrap};
 use space::workload::Random;
 use space::{Quat, Vec3};
 
 pub use coherence::Coherence;
+use parry_mesh::{ParryContacts, ParryMesh};
 
 use crate::allocator::growth;
-use crate::report::number::significant;
-use crate::setting::{self, OutOfRange};
+use crate::report::csv::to_table;
 use crate::stopwatch::{Stopwatch, timed};
-use kinesphere::table::Table;
+use crate::study::range::range;
+use crate::study::{Progress, Report, Results, Study, refused};
 
-/// What to measure.
-#[derive(Clone, Debug)]
+/// How fast is it known whether two bodies touch: sphere-tree against sphere-tree, and parry3d's mesh against mesh?
+///
+/// Two bodies that touch, nearly touch or are deep in each other: by a walk down their sphere-trees, and by parry3d's
+/// mesh against mesh. Answers that contradict each other fail the command.
+#[derive(Args, Clone, Debug, Serialize)]
 pub struct Settings {
-    /// What the mesh is called.
-    pub name: String,
-    /// Both bodies.
-    pub mesh: TriangleMesh,
-    /// How the tree is built.
+    /// Both bodies: a file (.obj, .gltf, .glb, .tri), or a shape by name
+    #[arg(long, default_value = "rabbit", value_name = "FILE")]
+    pub mesh: String,
+    /// How the tree is built: octree, octree-tight, combined or best
+    #[arg(long, default_value = "best", value_name = "NAME", value_parser = tree_method)]
+    #[serde(serialize_with = "tree_method_name")]
     pub method: Method,
-    /// How many levels it has below the root.
+    /// How many levels the tree has below the root
+    #[arg(long, default_value_t = 3, value_name = "L", value_parser = range(1..=MAX_DEPTH))]
     pub depth: usize,
-    /// Pairs of each kind.
+    /// Pairs of each kind
+    #[arg(long, default_value_t = 100, value_name = "N", value_parser = range(1..=100_000u32))]
     pub pairs: u32,
-    /// How often each is asked.
+    /// How often each is asked
+    #[arg(long, default_value_t = 10, value_name = "N", value_parser = range(1..=100_000u32))]
     pub rounds: u32,
-    /// The same seed gives the same pairs.
+    /// The same seed gives the same pairs
+    #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }
 
-/// Why nothing was measured.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum BenchError {
-    /// The mesh has no tree.
-    #[error(transparent)]
-    Wrap(#[from] WrapError),
-    /// parry does not take the mesh.
-    #[error("`{0}` is no mesh for parry3d")]
-    Parry(String),
-    /// A count that makes no sense.
-    #[error(transparent)]
-    OutOfRange(#[from] OutOfRange),
+fn tree_method(name: &str) -> Result<Method, String> {
+    let names = Method::ALL.map(Method::name).join(", ");
+    Method::of_name(name).ok_or_else(|| format!("expected one of {names}"))
 }
 
-/// What came out.
+fn tree_method_name<S: Serializer>(method: &Method, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(method.name())
+}
+
+/// What is known of the tree, and what was measured beside the rows.
 #[derive(Clone, Debug, Serialize)]
-pub struct Report {
-    /// The command that repeats the run.
-    pub command: String,
-    /// The mesh, and how many triangles it has.
-    pub mesh: String,
-    /// Of each body.
+pub struct NarrowFacts {
+    /// Triangles of each body.
     pub triangles: usize,
-    /// How the tree was built.
-    pub method: &'static str,
-    /// How many levels it has below the root.
-    pub depth: usize,
-    /// How many balls its lowest level has.
+    /// Balls on the tree's lowest level.
     pub leaves: usize,
-    /// Memory of a tree at run time.
-    pub tree_bytes: usize,
-    /// A yes of ours is wrong by no more than this, in metres.
+    pub tree_bytes: u64,
+    /// The trees may call bodies touching that are apart by no more than this, in metres.
     pub tolerance: f32,
-    /// Pairs that parry says touch, and we say are apart; and pairs that we say touch, and parry says are farther apart
-    /// than the tolerance.
+    /// Pairs that touch for parry and are apart for the trees, and pairs that touch for the trees and are farther apart
+    /// than the tolerance for parry.
     pub disagreements: u32,
-    /// One per kind of pair and question.
-    pub rows: Vec<Row>,
     /// One per kind of pair: what remembering gains from frame to frame.
     pub coherence: Vec<Coherence>,
 }
 
-/// One kind of question.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// Which pairs, and what was asked.
     pub case: String,
     /// parry's time over ours.
     pub ratio: f64,
-    /// Microseconds of processor time for ours.
     pub cpu_us: f64,
-    /// Microseconds of processor time for parry.
     pub parry_cpu_us: f64,
-    /// The share of pairs that we say may touch.
+    /// The share of pairs that may touch for the trees.
     pub touching: f64,
-    /// Blocks of eight balls that we looked at, mean.
+    /// Blocks of eight balls that the walk looked at, mean.
     pub operations: f64,
+}
+
+impl Study for Settings {
+    const NAME: &'static str = "bench narrow";
+    const EXAMPLE: &'static str = "--mesh torus-knot --json";
+    const UNIT: &'static str = "parts";
+    const HAS_PAGE: bool = false;
+    type Row = Row;
+    type Facts = NarrowFacts;
+
+    fn run(&self, stopwatch: &mut dyn Stopwatch, progress: Progress<'_>) -> Result<Results<Settings>, Failure> {
+        let triangles = load(&self.mesh)?;
+        let (tree, tree_bytes) = growth(|| wrap(&triangles, self.method, self.depth));
+        let tree = tree.map_err(refused)?;
+        let mesh = ParryMesh::new(&triangles);
+        let mesh = mesh.ok_or_else(|| refused(format!("`{}` is no mesh for parry3d", self.mesh)))?;
+        let size = tree.ball(0).radius;
+        let tolerance = 2.0 * tree.error_at(u8::MAX);
+        let mut random = Random::new(self.seed);
+        let mut bench = Bench { tree: &tree, mesh: &mesh, rounds: self.rounds, stopwatch, rows: Vec::new() };
+        let (mut disagreements, mut coherence) = (0, Vec::new());
+        for (index, (kind, beyond)) in KINDS.into_iter().enumerate() {
+            progress(index as u32, KINDS.len() as u32);
+            let pairs: Vec<Pair> = (0..self.pairs).map(|_| pair(&mut random, &mesh, size, beyond * size)).collect();
+            disagreements += bench.compare(&pairs, tolerance);
+            bench.kind(kind, &pairs, tolerance);
+            coherence.push(coherence::measure(kind, &tree, &pairs, self.rounds, &mut random, bench.stopwatch));
+        }
+        progress(KINDS.len() as u32, KINDS.len() as u32);
+        let facts = NarrowFacts {
+            triangles: triangles.triangles().len(),
+            leaves: tree.ends(u8::MAX).len(),
+            tree_bytes: tree_bytes.max(0) as u64,
+            tolerance,
+            disagreements,
+            coherence,
+        };
+        Ok((bench.rows, facts))
+    }
+
+    fn text(Report { settings, facts, rows, .. }: &Report<Settings>) -> String {
+        let cases = to_table(rows);
+        let frames = to_table(&facts.coherence);
+        format!(
+            "{}: {} triangles; {} tree of depth {}, {} leaves, {} bytes, right to {:.4} m\n{cases}\n{frames}",
+            settings.mesh,
+            facts.triangles,
+            settings.method.name(),
+            settings.depth,
+            facts.leaves,
+            facts.tree_bytes,
+            facts.tolerance
+        )
+    }
+
+    fn failures(report: &Report<Settings>) -> Vec<String> {
+        let wrong = report.facts.disagreements;
+        let sentence = format!("Sphere-trees and parry3d contradict each other about {wrong} pairs.");
+        (wrong > 0).then_some(sentence).into_iter().collect()
+    }
 }
 
 /// How far beyond the first touch, as a share of the body's size; negative is into each other.
@@ -112,58 +163,13 @@ struct Pair {
     bt: Pose,
 }
 
-/// Measures. `progress` is told how many parts are done, of how many.
-pub fn measure(
-    settings: &Settings,
-    stopwatch: &mut dyn Stopwatch,
-    progress: &mut dyn FnMut(u32, u32),
-) -> Result<Report, BenchError> {
-    let counts = [("pairs", settings.pairs), ("rounds", settings.rounds)];
-    setting::check(counts.map(|(field, count)| (field, f64::from(count), 1.0..=1e5, "1 to 100,000")))?;
-    let (tree, tree_bytes) = growth(|| wrap(&settings.mesh, settings.method, settings.depth));
-    let tree = tree?;
-    let mesh = ParryMesh::new(&settings.mesh).ok_or_else(|| BenchError::Parry(settings.name.clone()))?;
-    let size = tree.ball(0).radius;
-    let tolerance = 2.0 * tree.error_at(u8::MAX);
-    let mut random = Random::new(settings.seed);
-    let mut bench = Bench { tree: &tree, mesh: &mesh, rounds: settings.rounds, stopwatch, rows: Vec::new() };
-    let (mut disagreements, mut coherence) = (0, Vec::new());
-    for (index, (kind, beyond)) in KINDS.into_iter().enumerate() {
-        progress(index as u32, KINDS.len() as u32);
-        let pairs: Vec<Pair> = (0..settings.pairs).map(|_| pair(&mut random, &mesh, size, beyond * size)).collect();
-        disagreements += bench.compare(&pairs, tolerance);
-        bench.kind(kind, &pairs, tolerance);
-        let frames = coherence::measure(kind, &tree, &pairs, settings.rounds, &mut random, bench.stopwatch);
-        coherence.push(frames);
-    }
-    progress(KINDS.len() as u32, KINDS.len() as u32);
-    let Settings { name, pairs, rounds, seed, depth, method, .. } = settings;
-    let method = method.name();
-    let rows = bench.rows;
-    Ok(Report {
-        command: format!(
-            "cargo run --release -p lab -- bench narrow --mesh {name} --method {method} --depth {depth} --pairs {pairs} --rounds {rounds} --seed {seed}"
-        ),
-        mesh: name.clone(),
-        triangles: settings.mesh.triangles().len(),
-        method,
-        depth: *depth,
-        leaves: tree.ends(u8::MAX).len(),
-        tree_bytes: tree_bytes.max(0) as usize,
-        tolerance,
-        disagreements,
-        rows,
-        coherence,
-    })
-}
-
 /// Two bodies, turned at random, as far beyond their first touch as told.
 fn pair(random: &mut Random, mesh: &ParryMesh, size: f32, beyond: f32) -> Pair {
     let mut turn = || Quat::from_axis_angle(random.direction(), random.between(0.0, 6.0));
     let (at, turned) = (Pose::new(Vec3::ZERO, turn()), turn());
-    let way = random.direction();
-    let place = |distance: f32| Pose::new(way * distance, turned);
-    // From far away inward, in steps that do not miss a body, then by halves.
+    let direction = random.direction();
+    let place = |distance: f32| Pose::new(direction * distance, turned);
+    // From far away inward, in steps that do not miss a body, then by bisection.
     let (mut far, mut near) = (2.5 * size, 2.5 * size);
     while near > 0.0 && !mesh.intersects(&at, mesh, &place(near)) {
         far = near;
@@ -189,7 +195,7 @@ impl Bench<'_> {
         Question::new(Placed::new(self.tree, pair.at), Placed::new(self.tree, pair.bt))
     }
 
-    /// How often the two contradict each other.
+    /// The pairs about which trees and parry contradict each other.
     fn compare(&self, pairs: &[Pair], tolerance: f32) -> u32 {
         let mut search = Search::default();
         let wrong = |pair: &&Pair| {
@@ -242,7 +248,7 @@ impl Bench<'_> {
         });
     }
 
-    /// Both are asked about all pairs, in turns.
+    /// Asks trees and parry about all pairs, in turns.
     fn row(
         &mut self,
         case: String,
@@ -257,7 +263,7 @@ impl Bench<'_> {
             operations += cost;
             black_box(parry(pair));
         }
-        // Ours is asked more often in a round, as it is over so soon.
+        // Ours is asked more often in a round, as one question takes too short a time to measure.
         const MORE: u32 = 10;
         let (mut own_ms, mut parry_ms) = (0.0, 0.0);
         for _ in 0..self.rounds {
@@ -290,72 +296,21 @@ impl Bench<'_> {
     }
 }
 
-impl Report {
-    /// The report for a terminal.
-    pub fn to_text(&self) -> String {
-        let mut table = Table::new(["case", "ratio", "ours, us", "parry3d, us", "may touch", "operations"]);
-        for row in &self.rows {
-            table.row([
-                row.case.clone(),
-                significant(row.ratio),
-                significant(row.cpu_us),
-                significant(row.parry_cpu_us),
-                format!("{:.0} %", 100.0 * row.touching),
-                significant(row.operations),
-            ]);
-        }
-        let headings = [
-            "frame by frame",
-            "touch, us",
-            "remembered, us",
-            "spared",
-            "walk, us",
-            "front, us",
-            "front pairs",
-            "blocks",
-        ];
-        let mut frames = Table::new(headings);
-        for row in &self.coherence {
-            let times = [row.touches_us, row.memory_us].map(significant);
-            let [walk, front, pairs, blocks] =
-                [row.walk_us, row.front_us, row.front_pairs, row.blocks].map(significant);
-            let [touches, memory] = times;
-            let spared = format!("{:.0} %", 100.0 * row.spared);
-            frames.row([row.case.clone(), touches, memory, spared, walk, front, pairs, blocks]);
-        }
-        format!(
-            "{}: {} triangles; {} tree of depth {}, {} leaves, {} bytes, right to {:.4} m\n{table}\n{frames}",
-            self.mesh, self.triangles, self.method, self.depth, self.leaves, self.tree_bytes, self.tolerance
-        )
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stopwatch::SteadyStopwatch;
-    use shapes::mesh::catalog::shape;
+    use crate::study::tried;
 
     #[test]
     fn ours_and_parry_agree_on_a_torus() {
-        let settings = Settings {
-            name: "torus".to_owned(),
-            mesh: shape("torus").unwrap(),
-            method: Method::OctreeTight,
-            depth: 3,
-            pairs: 4,
-            rounds: 1,
-            seed: 1,
-        };
-        let report = measure(&settings, &mut SteadyStopwatch::new(5), &mut |_, _| {}).unwrap();
-        assert_eq!(report.disagreements, 0);
+        let report = tried::<Settings>("--mesh torus --method octree-tight --depth 3 --pairs 4 --rounds 1", 5);
+        assert_eq!(report.facts.disagreements, 0);
         assert_eq!(report.rows.len(), 4 * KINDS.len());
         assert!(report.rows.iter().all(|row| (row.ratio - 10.0).abs() < 1e-9), "{:?}", report.rows);
         assert!(report.rows[0].touching == 1.0, "what touches is never called apart");
         assert!(report.to_text().contains("touching: all contacts"));
-        assert_eq!(report.coherence.len(), KINDS.len());
-        assert!(report.coherence.iter().all(|row| row.front_pairs > row.blocks && row.spared > 0.0));
-        let none = Settings { pairs: 0, ..settings };
-        assert!(matches!(measure(&none, &mut SteadyStopwatch::new(1), &mut |_, _| {}), Err(BenchError::OutOfRange(_))));
+        let coherence = &report.facts.coherence;
+        assert_eq!(coherence.len(), KINDS.len());
+        assert!(coherence.iter().all(|row| row.front_pairs > row.blocks && row.spared > 0.0));
     }
 }

@@ -1,9 +1,10 @@
 //! What paper 003 says about its broad phases, and whether it is so.
 
-use super::{BroadPhases, Row, voxels};
-use crate::experiment::room::Movement;
+use super::{Row, Settings, voxels};
+use crate::experiment::flight_room::Movement;
+use crate::report::claim::{ClaimOutcome, ClaimResult, judged};
 use crate::report::number::grouped;
-use crate::report::verdict::{Outcome, Verdict};
+use crate::study::Report;
 
 /// The four that the paper compares.
 const FOUR: [&str; 4] = ["brute-force", "octree", "uniform-grid", "sweep-and-prune"];
@@ -19,7 +20,7 @@ const SHARE_MARGIN: f64 = 5.0;
 const NOT_MEASURED: &str = "Not measured.";
 
 /// Every claim, in the paper's order; then one of the survey that it builds on, and ours.
-pub fn verdicts(report: &BroadPhases) -> Vec<Verdict> {
+pub fn all(report: &Report<Settings>) -> Vec<ClaimResult> {
     vec![
         spatial_structures_help(report),
         grid_beats_octree(report),
@@ -28,24 +29,24 @@ pub fn verdicts(report: &BroadPhases) -> Vec<Verdict> {
         update_shares(report),
         hybrid_is_slower(report),
         plane_is_like_space(report),
-        voxels::verdict(&report.voxels),
+        voxels::claim(&report.facts.voxels),
         ours_is_fastest(report),
     ]
 }
 
-fn spatial_structures_help(report: &BroadPhases) -> Verdict {
+fn spatial_structures_help(report: &Report<Settings>) -> ClaimResult {
     let octree = Ratios::of(report, "octree", "brute-force", FIGURE_4_MAX);
     let grid = Ratios::of(report, "uniform-grid", "brute-force", FIGURE_4_MAX);
-    Verdict {
-        claim: "Octree and grid are faster than brute force.".to_owned(),
-        source: "Section 6, figure 4".to_owned(),
-        outcome: Outcome::of_cases(octree.cases().chain(grid.cases())),
-        evidence: format!("{octree}. {grid}.{}", tests_made(report)),
-    }
+    judged(
+        "Octree and grid are faster than brute force.",
+        "Section 6, figure 4",
+        octree.cases().chain(grid.cases()),
+        format!("{octree}. {grid}.{}", tests_made(report)),
+    )
 }
 
-/// What no processor changes: ours tests eight pairs at once, the paper's tested one.
-fn tests_made(report: &BroadPhases) -> String {
+/// The number of tests does not depend on the processor: ours tests eight pairs at once, the paper's tested one.
+fn tests_made(report: &Report<Settings>) -> String {
     let Some(objects) = report.objects(0, FIGURE_4_MAX).pop() else { return String::new() };
     let tests = |method| report.row(Movement::Space, objects, method).map(|row| row.sphere_tests.round() as u64);
     let made: Vec<String> = ["brute-force", "octree", "uniform-grid"]
@@ -56,26 +57,27 @@ fn tests_made(report: &BroadPhases) -> String {
         return String::new();
     }
     format!(
-        " Brute force is helped by today's processors: it tests eight pairs at once. Tests per frame with {} objects: {}.",
+        " Brute force is helped by today's processors: it tests eight pairs at once. Tests per frame with {} objects: \
+         {}.",
         grouped(objects as u64),
         made.join(", ")
     )
 }
 
-fn grid_beats_octree(report: &BroadPhases) -> Verdict {
+fn grid_beats_octree(report: &Report<Settings>) -> ClaimResult {
     let ratios = Ratios::of(report, "uniform-grid", "octree", FIGURE_4_MAX);
-    Verdict {
-        claim: "The grid is faster than the octree.".to_owned(),
-        source: "Section 6, figure 4".to_owned(),
-        outcome: Outcome::of_cases(ratios.cases()),
-        evidence: format!(
+    judged(
+        "The grid is faster than the octree.",
+        "Section 6, figure 4",
+        ratios.cases(),
+        format!(
             "{ratios}. (The paper's text gives 12 frames per second to the grid and 34 to the octree, and still calls \
              the grid faster: it must have swapped the two.)"
         ),
-    }
+    )
 }
 
-fn sweep_is_fastest(report: &BroadPhases) -> Verdict {
+fn sweep_is_fastest(report: &Report<Settings>) -> ClaimResult {
     let winners = Winners::of(report, &FOUR, FIGURE_5_MAX);
     let rows = report.speed_rows();
     let rooms = rows.chunk_by(|one, other| one.speed == other.speed);
@@ -92,30 +94,29 @@ fn sweep_is_fastest(report: &BroadPhases) -> Verdict {
         format!(" The paper does not give the speed: with {objects} objects sweep and prune is the fastest {is_so}.")
     });
     let cases = winners.0.iter().map(|(_, method)| *method == "sweep-and-prune");
-    Verdict {
-        claim: "Sweep and prune is the fastest of the four.".to_owned(),
-        source: "Sections 6 and 8, figure 5".to_owned(),
-        outcome: Outcome::of_cases(cases.chain(at_speeds.iter().map(|(_, wins)| *wins))),
-        evidence: match winners.0.is_empty() {
+    judged(
+        "Sweep and prune is the fastest of the four.",
+        "Sections 6 and 8, figure 5",
+        cases.chain(at_speeds.iter().map(|(_, wins)| *wins)),
+        match winners.0.is_empty() {
             true => NOT_MEASURED.to_owned(),
-            false => format!("Fastest, at {} per frame: {winners}.{speeds}", report.speed),
+            false => format!("Fastest, at {} per frame: {winners}.{speeds}", report.settings.speed),
         },
-    }
+    )
 }
 
-fn three_quarters_faster(report: &BroadPhases) -> Verdict {
-    let claim = "Sweep and prune is about 75 % faster than the grid.".to_owned();
-    let source = "Section 8".to_owned();
+fn three_quarters_faster(report: &Report<Settings>) -> ClaimResult {
+    let (claim, source) = ("Sweep and prune is about 75 % faster than the grid.", "Section 8");
     let ratios = Ratios::of(report, "sweep-and-prune", "uniform-grid", FIGURE_5_MAX);
     let Some(&(objects, ratio)) = ratios.ratios.last() else {
-        return Verdict { claim, source, outcome: Outcome::Untested, evidence: NOT_MEASURED.to_owned() };
+        return judged(claim, source, [], NOT_MEASURED);
     };
     let rows = report.speed_rows();
     let at_speeds = rows.chunk_by(|one, other| one.speed == other.speed).filter_map(|room| {
         let time = |name| room.iter().find(|row| row.method == name).map(|row| row.frame_us());
         Some((room[0].speed, time("uniform-grid")? / time("sweep-and-prune")?))
     });
-    let best = at_speeds.max_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or((report.speed, ratio));
+    let best = at_speeds.max_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or((report.settings.speed, ratio));
     let is_about = |percent: f64| (percent - 75.0).abs() <= ABOUT;
     let is_so = |ratio: f64| is_about(time_lower(ratio)) || is_about(rate_higher(ratio));
     let evidence = format!(
@@ -127,11 +128,11 @@ fn three_quarters_faster(report: &BroadPhases) -> Verdict {
         both_readings(best.1),
     );
     let outcome = match is_about(time_lower(ratio)) {
-        true => Outcome::True,
-        false if is_so(ratio) || is_so(best.1) => Outcome::Partly,
-        false => Outcome::False,
+        true => ClaimOutcome::True,
+        false if is_so(ratio) || is_so(best.1) => ClaimOutcome::Partly,
+        false => ClaimOutcome::False,
     };
-    Verdict { claim, source, outcome, evidence }
+    ClaimResult { outcome, ..judged(claim, source, [], evidence) }
 }
 
 /// By how many percent the time is lower, if it is.
@@ -148,46 +149,46 @@ fn both_readings(ratio: f64) -> String {
     format!("its time is {} and its rate is {}.", changed(-time_lower(ratio)), changed(rate_higher(ratio)))
 }
 
-/// Who of the four is fastest in a room.
+/// The fastest of the four in a room.
 fn winner(room: &[&Row]) -> Option<&'static str> {
     let four = room.iter().filter(|row| FOUR.contains(&row.method));
     four.min_by(|one, other| one.frame_us().total_cmp(&other.frame_us())).map(|row| row.method)
 }
 
-fn update_shares(report: &BroadPhases) -> Verdict {
-    let claim = "Updating takes 78 to 98 % of sweep and prune's time, and 53 to 62 % of the grid's.".to_owned();
-    let source = "Section 6, figure 6".to_owned();
+fn update_shares(report: &Report<Settings>) -> ClaimResult {
+    let claim = "Updating takes 78 to 98 % of sweep and prune's time, and 53 to 62 % of the grid's.";
+    let source = "Section 6, figure 6";
     let sweep = shares(report, "sweep-and-prune");
     let grid = shares(report, "uniform-grid");
     if sweep.is_empty() || grid.is_empty() {
-        return Verdict { claim, source, outcome: Outcome::Untested, evidence: NOT_MEASURED.to_owned() };
+        return judged(claim, source, [], NOT_MEASURED);
     }
     let is_within = |percents: &[f64], low: f64, high: f64| {
         percents.iter().all(|percent| (low - SHARE_MARGIN..=high + SHARE_MARGIN).contains(percent))
     };
     let is_greater = sweep.iter().zip(&grid).all(|(sweep, grid)| sweep > grid);
     let evidence = format!(
-        "Sweep and prune: {}. Grid: {}. A share counts as the paper's if it is within {SHARE_MARGIN} points of its range, \
-         which was read from a figure. Sweep and prune's share is {} the greater one.",
+        "Sweep and prune: {}. Grid: {}. A share counts as the paper's if it is within {SHARE_MARGIN} points of its \
+         range, which was read from a figure. Sweep and prune's share is {} the greater one.",
         range(&sweep),
         range(&grid),
         if is_greater { "always" } else { "not always" }
     );
     let cases = [is_within(&sweep, 78.0, 98.0), is_within(&grid, 53.0, 62.0), is_greater];
-    Verdict { claim, source, outcome: Outcome::of_cases(cases), evidence }
+    judged(claim, source, cases, evidence)
 }
 
-fn hybrid_is_slower(report: &BroadPhases) -> Verdict {
+fn hybrid_is_slower(report: &Report<Settings>) -> ClaimResult {
     let ratios = Ratios::of(report, "sweep-and-prune", "grid-sweep-and-prune", FIGURE_5_MAX);
-    Verdict {
-        claim: "The hybrid, sweep and prune within each voxel, is slower than sweep and prune.".to_owned(),
-        source: "Section 6".to_owned(),
-        outcome: Outcome::of_cases(ratios.cases()),
-        evidence: format!("{ratios}."),
-    }
+    judged(
+        "The hybrid, sweep and prune within each voxel, is slower than sweep and prune.",
+        "Section 6",
+        ratios.cases(),
+        format!("{ratios}."),
+    )
 }
 
-fn plane_is_like_space(report: &BroadPhases) -> Verdict {
+fn plane_is_like_space(report: &Report<Settings>) -> ClaimResult {
     let ratio = |method: &str| {
         let times = |movement| -> f64 {
             let objects = report.objects(0, FIGURE_5_MAX).into_iter();
@@ -199,21 +200,21 @@ fn plane_is_like_space(report: &BroadPhases) -> Verdict {
     let ratios: Vec<(&str, f64)> = FOUR.into_iter().filter_map(|method| Some((method, ratio(method)?))).collect();
     let described: Vec<String> =
         ratios.iter().map(|(method, ratio)| format!("{} {}", spoken(method), format_args!("{ratio:.2}"))).collect();
-    Verdict {
-        claim: "Movement in the plane gives similar results to movement in space.".to_owned(),
-        source: "Section 6".to_owned(),
-        outcome: Outcome::of_cases(ratios.iter().map(|(_, ratio)| (0.8..=1.25).contains(ratio))),
-        evidence: match described.is_empty() {
+    judged(
+        "Movement in the plane gives similar results to movement in space.",
+        "Section 6",
+        ratios.iter().map(|(_, ratio)| (0.8..=1.25).contains(ratio)),
+        match described.is_empty() {
             true => NOT_MEASURED.to_owned(),
             false => {
                 format!("Time in the plane over time in space, similar if within a quarter: {}.", described.join(", "))
             }
         },
-    }
+    )
 }
 
-/// So small a world ours leaves to the plain grid inside it: which of these two is ahead is a coin toss.
-fn ours_is_fastest(report: &BroadPhases) -> Verdict {
+/// In worlds of this size ours uses the plain grid inside it, so chance decides which of the two is ahead.
+fn ours_is_fastest(report: &Report<Settings>) -> ClaimResult {
     let mut others = report.methods();
     others.retain(|method| *method != "plain-grid");
     let winners = Winners::of(report, &others, usize::MAX);
@@ -221,12 +222,12 @@ fn ours_is_fastest(report: &BroadPhases) -> Verdict {
     let cases = winners.0.iter().filter(|_| is_there).map(|(_, method)| *method == "kinesphere");
     let [sweep, grid] =
         ["sweep-and-prune", "plain-grid"].map(|other| Ratios::of(report, "kinesphere", other, usize::MAX));
-    Verdict {
-        claim: "Kinesphere is the fastest of all but the plain grid, which it has inside.".to_owned(),
-        source: "This project".to_owned(),
-        outcome: Outcome::of_cases(cases),
-        evidence: format!("Fastest: {winners}. {sweep}. {grid}."),
-    }
+    judged(
+        "Kinesphere is the fastest of all but the plain grid, which it has inside.",
+        "This project",
+        cases,
+        format!("Fastest: {winners}. {sweep}. {grid}."),
+    )
 }
 
 /// How many times as fast one method is as another, for each number of objects where both were measured.
@@ -237,7 +238,7 @@ struct Ratios {
 }
 
 impl Ratios {
-    fn of(report: &BroadPhases, one: &'static str, other: &'static str, objects_max: usize) -> Ratios {
+    fn of(report: &Report<Settings>, one: &'static str, other: &'static str, objects_max: usize) -> Ratios {
         let ratio = |objects: usize| {
             let time = |method| report.row(Movement::Space, objects, method).map(|row| row.frame_us());
             Some((objects, time(other)? / time(one)?))
@@ -273,11 +274,11 @@ impl std::fmt::Display for Ratios {
     }
 }
 
-/// Who is fastest, for each number of objects.
+/// The fastest method, for each number of objects.
 struct Winners(Vec<(usize, &'static str)>);
 
 impl Winners {
-    fn of(report: &BroadPhases, methods: &[&'static str], objects_max: usize) -> Winners {
+    fn of(report: &Report<Settings>, methods: &[&'static str], objects_max: usize) -> Winners {
         let winner = |objects: usize| {
             let rows = methods.iter().filter_map(|method| report.row(Movement::Space, objects, method));
             rows.min_by(|one, other| one.frame_us().total_cmp(&other.frame_us())).map(|row| (objects, row.method))
@@ -292,11 +293,11 @@ impl std::fmt::Display for Winners {
         if self.0.is_empty() {
             return write!(formatter, "not measured");
         }
-        let reigns: Vec<String> = self
+        let runs: Vec<String> = self
             .0
             .chunk_by(|one, next| one.1 == next.1)
-            .map(|reign| {
-                let (from, to) = (reign[0], reign[reign.len() - 1]);
+            .map(|run| {
+                let (from, to) = (run[0], run[run.len() - 1]);
                 let objects = match from.0 == to.0 {
                     true => grouped(from.0 as u64),
                     false => format!("{} to {}", grouped(from.0 as u64), grouped(to.0 as u64)),
@@ -304,7 +305,7 @@ impl std::fmt::Display for Winners {
                 format!("{} with {objects}", spoken(from.1))
             })
             .collect();
-        write!(formatter, "{} objects", reigns.join(", "))
+        write!(formatter, "{} objects", runs.join(", "))
     }
 }
 
@@ -333,7 +334,7 @@ fn changed(percent: f64) -> String {
 }
 
 /// Updating as a percentage of a method's time, by number of objects.
-fn shares(report: &BroadPhases, method: &str) -> Vec<f64> {
+fn shares(report: &Report<Settings>, method: &str) -> Vec<f64> {
     let objects = report.objects(0, FIGURE_5_MAX).into_iter();
     objects
         .filter_map(|objects| report.row(Movement::Space, objects, method))

@@ -7,10 +7,10 @@ use serde::Serialize;
 use space::Vec3;
 use space::broad::{BruteForce, UniformGrid};
 
-use super::run::{Runner, Scene, run_room};
-use crate::experiment::room::{Room, SIZE};
+use super::run::{RoomSetup, TimedMethod, run_room};
+use crate::experiment::flight_room::{FlightRoom, SIZE};
+use crate::report::claim::{ClaimResult, judged};
 use crate::report::number::grouped;
-use crate::report::verdict::{Outcome, Verdict};
 use crate::stopwatch::Stopwatch;
 
 /// Voxels along the room's height; four times as many along the other axes, which makes them cubes.
@@ -19,7 +19,6 @@ const LAYERS: [u32; 6] = [1, 2, 4, 8, 16, 25];
 /// How the grid did with voxels of one size.
 #[derive(Clone, Debug, Serialize)]
 pub struct VoxelRow {
-    /// How many objects there were.
     pub objects: usize,
     /// Voxels along each axis.
     pub voxels: [u32; 3],
@@ -37,9 +36,9 @@ pub struct VoxelRow {
     pub agrees: bool,
 }
 
-/// Lets grids with voxels of each size look into a room, the largest first.
+/// Runs grids with voxels of each size in a room, the largest first.
 pub fn run(
-    scene: &Scene,
+    scene: &RoomSetup,
     (frames, seed): (u32, u64),
     stopwatch: &mut dyn Stopwatch,
     progress: &mut dyn FnMut(u32),
@@ -47,38 +46,37 @@ pub fn run(
     let sizes = LAYERS.map(|layers| [4 * layers, layers, 4 * layers]);
     let grids = sizes.map(|voxels| {
         let grid = UniformGrid::new(Vec3::ZERO, SIZE, voxels).expect("the room can be cut into so many voxels");
-        Runner::new("uniform-grid", Box::new(grid))
+        TimedMethod::new("uniform-grid", Box::new(grid))
     });
     // Brute force says what is right, and moves the room on.
-    let runners = std::iter::once(Runner::new("brute-force", Box::new(BruteForce))).chain(grids).collect();
-    let room = Room::new(scene.objects, scene.movement, scene.speed, seed);
-    let runners = run_room(room, frames, runners, stopwatch, progress);
-    let row = |(voxels, runner): ([u32; 3], &Runner)| {
-        let row = runner.row(scene, frames);
+    let methods = std::iter::once(TimedMethod::new("brute-force", Box::new(BruteForce))).chain(grids).collect();
+    let room = FlightRoom::new(scene.objects, scene.movement, scene.speed, seed);
+    let methods = run_room(room, frames, methods, stopwatch, progress);
+    let row = |(voxels, method): ([u32; 3], &TimedMethod)| {
+        let row = method.row(scene, frames);
         VoxelRow {
             objects: scene.objects,
             voxels,
             edge: SIZE.y / voxels[1] as f32,
-            updates: runner.updates as f64 / f64::from(frames),
+            updates: method.updates as f64 / f64::from(frames),
             sphere_tests: row.sphere_tests,
             update_us: row.update_us,
             find_us: row.find_us,
             agrees: row.agrees,
         }
     };
-    sizes.into_iter().zip(&runners[1..]).map(row).collect()
+    sizes.into_iter().zip(&methods[1..]).map(row).collect()
 }
 
-/// The claim, put to the test.
-pub fn verdict(rows: &[VoxelRow]) -> Verdict {
+pub fn claim(rows: &[VoxelRow]) -> ClaimResult {
     let steps = || rows.windows(2).map(|pair| (&pair[0], &pair[1]));
     let fewer_tests = steps().map(|(larger, smaller)| smaller.sphere_tests < larger.sphere_tests);
     let more_updates = steps().map(|(larger, smaller)| smaller.updates > larger.updates);
     let fastest = rows.iter().min_by(|one, other| one.frame_us().total_cmp(&other.frame_us()));
     let evidence = match (rows.first(), rows.last(), fastest) {
         (Some(largest), Some(smallest), Some(fastest)) => format!(
-            "With {} objects, 1 wide: voxels of {} mean {} tests and {:.1} updates per frame, voxels of {} {} and {:.1}. \
-             Fastest are those of {}.",
+            "With {} objects, 1 wide: voxels of {} mean {} tests and {:.1} updates per frame, voxels of {} {} and \
+             {:.1}. Fastest are those of {}.",
             grouped(largest.objects as u64),
             largest.edge,
             grouped(largest.sphere_tests.round() as u64),
@@ -90,12 +88,8 @@ pub fn verdict(rows: &[VoxelRow]) -> Verdict {
         ),
         _ => "Not measured.".to_owned(),
     };
-    Verdict {
-        claim: "Large voxels mean many tests, and small ones many updates.".to_owned(),
-        source: "Paper 002, section 1.3.2".to_owned(),
-        outcome: Outcome::of_cases(fewer_tests.chain(more_updates)),
-        evidence,
-    }
+    let claim = "Large voxels mean many tests, and small ones many updates.";
+    judged(claim, "Paper 002, section 1.3.2", fewer_tests.chain(more_updates), evidence)
 }
 
 impl VoxelRow {

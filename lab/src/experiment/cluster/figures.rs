@@ -1,8 +1,8 @@
 //! What a node costs as nodes are added.
 
 use super::{Report, Row};
-use crate::report::axis::{Axis, Scale};
-use crate::report::chart::{Chart, Curve};
+use crate::report::axis::PlotAxis;
+use crate::report::chart::{Chart, Series};
 use crate::report::page::Figure;
 use crate::report::svg::Color;
 
@@ -32,18 +32,18 @@ pub fn all(report: &Report) -> Vec<Figure> {
     ]
 }
 
-fn chart(report: &Report, title: &str, y: &str, curves: &[Of]) -> String {
-    let curve = |(number, &(name, color, value)): (usize, &Of)| {
+fn chart(report: &Report, title: &str, y: &str, series: &[Of]) -> String {
+    let curve = |&(name, color, value): &Of| {
         // One alone says nothing to anybody, which has no place among logarithms.
         let rows = report.rows.iter().filter(|row| value(row) > 0.0);
         let points = rows.map(|row| (row.nodes as f64, value(row))).collect();
-        Curve { name: name.to_owned(), color, is_main: number == 0, points }
+        Series { name: name.to_owned(), color, points }
     };
     Chart {
         title: title.to_owned(),
-        x: Axis::new("nodes", Scale::Logarithmic),
-        y: Axis::new(y, Scale::Logarithmic),
-        curves: curves.iter().enumerate().map(curve).collect(),
+        x: PlotAxis::logarithmic("nodes"),
+        y: PlotAxis::logarithmic(y),
+        series: series.iter().map(curve).collect(),
     }
     .to_svg()
 }
@@ -55,14 +55,13 @@ fn borders(report: &Report) -> String {
     let sizes = report.rows.iter().map(|row| row.nodes).filter(|&nodes| nodes > 1);
     let curve = |(nodes, color): (usize, Color)| {
         let own = report.borders.iter().filter(|row| row.nodes == nodes).map(|row| (row.border_m, row.cpu_ms));
-        let is_main = Some(nodes) == report.rows.last().map(|row| row.nodes);
-        Curve { name: format!("{nodes} nodes"), color, is_main, points: alone.clone().chain(own).collect() }
+        Series { name: format!("{nodes} nodes"), color, points: alone.clone().chain(own).collect() }
     };
     Chart {
         title: "Processor time by the length of borders".to_owned(),
-        x: Axis::new("metres of border", Scale::Linear),
-        y: Axis::new("ms per node and tick", Scale::Linear),
-        curves: sizes.zip(colors).map(curve).collect(),
+        x: PlotAxis::linear("metres of border"),
+        y: PlotAxis::linear("ms per node and tick"),
+        series: sizes.zip(colors).map(curve).collect(),
     }
     .to_svg()
 }

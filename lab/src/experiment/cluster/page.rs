@@ -2,11 +2,11 @@
 
 use super::scaling::{borders, parts, scaling};
 use super::{Report, estimates, figures, measures};
-use crate::report::page::{Block, Page, Section};
+use crate::report::page::{Page, PageBlock, Section};
 
 pub fn page(report: &Report) -> Page {
     let section = |heading: &str, blocks| Section { heading: heading.to_owned(), blocks };
-    let text = |text: &str| Block::Text(text.to_owned());
+    let text = |text: &str| PageBlock::Text(text.to_owned());
     Page {
         title: "Many servers, one world".to_owned(),
         lead: format!(
@@ -15,11 +15,11 @@ pub fn page(report: &Report) -> Page {
             report.nodes, report.users
         ),
         sections: vec![
-            section("What came out", vec![Block::Verdicts(report.verdicts.clone())]),
+            section("What came out", vec![PageBlock::Verdicts(report.verdicts.clone())]),
             section(
                 "What is measured",
                 vec![
-                    Block::Table(measures(report)),
+                    PageBlock::Table(measures(report)),
                     text(
                         "All of it in the lab's own time: 0.3 ms between nodes, clocks that run up to 2 % too fast \
                          or too slow, 30 ticks a second. The latency of a move runs from the tick that made it to \
@@ -42,18 +42,18 @@ pub fn page(report: &Report) -> Page {
                          machine of its own. In turn is what nodes take while all share one heap and its caches, as \
                          many of them whatever the size of a cluster.",
                     ),
-                    Block::Figures(figures::all(report)),
-                    Block::Table(scaling(&report.rows)),
+                    PageBlock::Figures(figures::all(report)),
+                    PageBlock::Table(scaling(&report.rows)),
                     text("Where that time goes, in milliseconds per node and tick."),
-                    Block::Table(parts(&report.rows)),
+                    PageBlock::Table(parts(&report.rows)),
                     text(
                         "A node at the edge of the world has borders on fewer sides. By their length, in metres, \
                          with how many nodes of the cluster have such:",
                     ),
-                    Block::Table(borders(&report.borders)),
+                    PageBlock::Table(borders(&report.borders)),
                 ],
             ),
-            section("On paper: a million users", vec![Block::Table(estimates(&report.estimate))]),
+            section("On paper: a million users", vec![PageBlock::Table(estimates(&report.estimate))]),
         ],
         command: report.command.clone(),
     }

@@ -24,12 +24,12 @@ use wire::{Channel, Event, Hello, InputStep, LinkId, Moves, Participant, ToClien
 use world::{GridBox, Plaza, World};
 
 use super::spent::{ARRIVALS, BETWEEN, Spent};
-use super::tape::{self, Founding, Happening, Tape};
+use super::tape::{self, Founding, Tape, TapeEvent};
 use crate::stopwatch::Stopwatch;
 
 /// What came of one number of nodes that ran in turn.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub struct ScaleRun {
     /// Nodes of a cluster.
     pub nodes: usize,
     /// Objects per node, and users of these.
@@ -65,7 +65,7 @@ const WARM_UP_TICKS: u32 = 30;
 const TAPES: usize = 2;
 
 /// Lets a cluster run, and as many others as are needed beside it.
-pub fn run(scale: &ClusterSize, stopwatch: &mut dyn Stopwatch) -> Run {
+pub fn run(scale: &ClusterSize, stopwatch: &mut dyn Stopwatch) -> ScaleRun {
     let ClusterSize { nodes, users, ticks, nodes_in_turn, .. } = *scale;
     let mut swarms: Vec<Swarm> =
         (0..nodes_in_turn.div_ceil(nodes).max(1)).map(|number| Swarm::new(scale, number as u64)).collect();
@@ -87,7 +87,7 @@ pub fn run(scale: &ClusterSize, stopwatch: &mut dyn Stopwatch) -> Run {
     let objects = servers().map(own).sum::<usize>() / all;
     let users = servers().map(|server| server.users().filter(|user| user.3.is_some()).count()).sum::<usize>() / all;
     let tapes = swarms.into_iter().flat_map(Swarm::into_tapes).collect();
-    Run { nodes, objects, users, spent, node_ticks: f64::from(ticks) * all as f64, tapes }
+    ScaleRun { nodes, objects, users, spent, node_ticks: f64::from(ticks) * all as f64, tapes }
 }
 
 /// One cluster of nodes, each with as much space, and its users.
@@ -100,8 +100,8 @@ struct Swarm {
     ticks: usize,
 }
 
-/// What users send to one server in a tick, in one buffer that is kept: what the harness does with memory must not be
-/// felt.
+/// What users send to one server in a tick, in one buffer that is kept: what the harness does with memory must
+/// not be felt.
 #[derive(Clone, Debug, Default)]
 struct Post {
     bytes: Vec<u8>,
@@ -218,8 +218,8 @@ impl Swarm {
         let mut told: Vec<(LinkId, Vec<u8>)> = Vec::new();
         for (index, (server, post)) in self.servers.iter_mut().zip(&self.posts).enumerate() {
             if let Some(tape) = self.tapes.get_mut(&index) {
-                post.iter().for_each(|(link, bytes)| tape.note(now, Happening::Sent(link), bytes));
-                tape.note(now, Happening::Ticked, &[]);
+                post.iter().for_each(|(link, bytes)| tape.note(now, TapeEvent::Sent(link), bytes));
+                tape.note(now, TapeEvent::Ticked, &[]);
             }
             let mut last = stopwatch.read().cpu;
             for (link, bytes) in post.iter() {
@@ -251,14 +251,14 @@ impl Swarm {
             secret[..8].copy_from_slice(&link.0.to_le_bytes());
             let mut tape = self.tapes.get_mut(&walker.server);
             if let Some(tape) = &mut tape {
-                tape.note(now, Happening::Opened(link, secret), &[]);
+                tape.note(now, TapeEvent::Opened(link, secret), &[]);
             }
             server.handle(now, Event::Opened { from: link.into(), secret });
             let nickname = format!("user {index}");
             let hello = Hello { version: VERSION, nickname, resume: walker.key, ..Hello::default() };
             let bytes = ToServer::Hello(hello).encode();
             if let Some(tape) = &mut tape {
-                tape.note(now, Happening::Greeted(link), &bytes);
+                tape.note(now, TapeEvent::Greeted(link), &bytes);
             }
             server.handle(now, Event::Arrived { from: link.into(), channel: Channel::Stream, bytes: &bytes });
         }
@@ -290,7 +290,7 @@ impl Swarm {
             let now = now + 1_000 * round;
             for (index, server) in self.servers.iter_mut().enumerate() {
                 if let Some(tape) = self.tapes.get_mut(&index) {
-                    tape.note(now, Happening::Asked, &[]);
+                    tape.note(now, TapeEvent::Asked, &[]);
                 }
                 let from = NodeId::new(index as u64 + 1);
                 let tell = |link, bytes| told.push((link, bytes));
@@ -299,7 +299,7 @@ impl Swarm {
             for (from, to, bytes) in under_way.drain(..) {
                 let index = to.number() as usize - 1;
                 if let Some(tape) = self.tapes.get_mut(&index) {
-                    tape.note(now, Happening::Heard(from), &bytes);
+                    tape.note(now, TapeEvent::Heard(from), &bytes);
                 }
                 tape::hear(&mut self.servers[index], now, from, &bytes);
             }
@@ -332,8 +332,8 @@ fn address(node: u64) -> String {
     format!("node {node}")
 }
 
-/// An empty tape for some of the nodes with borders of each length, evenly from all of them, by their places in the
-/// list.
+/// An empty tape for some of the nodes with borders of each length, evenly from all of them, by their places
+/// in the list.
 fn tapes(foundings: &[Founding], territory: &Territory, grid: Grid) -> BTreeMap<usize, Tape> {
     let mut alike: BTreeMap<i32, Vec<usize>> = BTreeMap::new();
     for (index, founding) in foundings.iter().enumerate() {
@@ -370,7 +370,7 @@ mod tests {
     use super::*;
     use crate::stopwatch::SteadyStopwatch;
 
-    fn small(stopwatch: &mut dyn Stopwatch) -> Run {
+    fn small(stopwatch: &mut dyn Stopwatch) -> ScaleRun {
         run(&ClusterSize { nodes: 4, users: 30, side: 60.0, ticks: 12, nodes_in_turn: 4 }, stopwatch)
     }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::scale::{self, ClusterSize, Run};
+use super::scale::{self, ClusterSize, ScaleRun};
 use super::spent::Spent;
 use crate::stopwatch::Stopwatch;
 use kinesphere::table::Table;
@@ -80,7 +80,7 @@ pub(super) fn measure(
     step: &mut dyn FnMut(),
 ) -> (Vec<Row>, Vec<BorderRow>) {
     let nodes_in_turn = sizes.last().copied().unwrap_or(1);
-    let mut runs: Vec<(Run, Vec<Vec<Spent>>)> = Vec::new();
+    let mut runs: Vec<(ScaleRun, Vec<Vec<Spent>>)> = Vec::new();
     for &nodes in sizes {
         let run = scale::run(&ClusterSize { nodes, users: USERS, side: SIDE, ticks: TICKS, nodes_in_turn }, stopwatch);
         let ticks = vec![Vec::new(); run.tapes.len()];
@@ -94,8 +94,8 @@ pub(super) fn measure(
             twins.for_each(|(tape, ticks)| Spent::keep_quickest(ticks, &tape.replay(stopwatch)));
         }
     }
-    let sum = |(run, ticks): (Run, Vec<Vec<Spent>>)| (run, ticks.iter().map(|ticks| Spent::sum(ticks)).collect());
-    let runs: Vec<(Run, Vec<Spent>)> = runs.into_iter().map(sum).collect();
+    let sum = |(run, ticks): (ScaleRun, Vec<Vec<Spent>>)| (run, ticks.iter().map(|ticks| Spent::sum(ticks)).collect());
+    let runs: Vec<(ScaleRun, Vec<Spent>)> = runs.into_iter().map(sum).collect();
     let mut rows: Vec<Row> = Vec::new();
     let mut borders: Vec<BorderRow> = Vec::new();
     for (run, quickest) in &runs {
@@ -121,14 +121,14 @@ pub(super) fn measure(
 }
 
 /// How many nodes those tapes stand for that are asked for, and what is asked of them in the mean over these.
-fn mean(run: &Run, of: impl Fn(usize) -> f64, is_asked: impl Fn(usize) -> bool) -> (f64, f64) {
+fn mean(run: &ScaleRun, of: impl Fn(usize) -> f64, is_asked: impl Fn(usize) -> bool) -> (f64, f64) {
     let asked = run.tapes.iter().enumerate().filter(|(at, _)| is_asked(*at));
     let (weight, sum) =
         asked.fold((0.0, 0.0), |(weight, sum), (at, tape)| (weight + tape.stands_for, sum + tape.stands_for * of(at)));
     (weight, sum / weight.max(1e-9))
 }
 
-fn row(run: &Run, quickest: &[Spent], before: &[Row]) -> Row {
+fn row(run: &ScaleRun, quickest: &[Spent], before: &[Row]) -> Row {
     let over_all = |of: &dyn Fn(usize) -> f64| mean(run, of, |_| true).1;
     let part = |part: usize| over_all(&|at| quickest[at].parts_ms[part]) / f64::from(TICKS);
     let cpu_ms = over_all(&|at| quickest[at].total_ms()) / f64::from(TICKS);

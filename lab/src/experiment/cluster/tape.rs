@@ -47,7 +47,7 @@ impl Founding {
 
 /// What can happen to a server. Its bytes, if it has any, are on the tape.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Happening {
+pub(super) enum TapeEvent {
     Opened(LinkId, [u8; 16]),
     Greeted(LinkId),
     /// Sends a datagram.
@@ -60,14 +60,14 @@ pub(super) enum Happening {
     Heard(NodeId),
 }
 
-impl Happening {
+impl TapeEvent {
     /// What the time goes to that it takes; how users come in is not counted.
     fn part(self) -> Option<usize> {
         match self {
-            Happening::Opened(..) | Happening::Greeted(_) => None,
-            Happening::Sent(_) => Some(ARRIVALS),
-            Happening::Ticked => Some(FAN_OUT),
-            Happening::Asked | Happening::Heard(_) => Some(BETWEEN),
+            TapeEvent::Opened(..) | TapeEvent::Greeted(_) => None,
+            TapeEvent::Sent(_) => Some(ARRIVALS),
+            TapeEvent::Ticked => Some(FAN_OUT),
+            TapeEvent::Asked | TapeEvent::Heard(_) => Some(BETWEEN),
         }
     }
 }
@@ -81,7 +81,7 @@ pub struct Tape {
     /// For how many nodes of its cluster it stands, itself included.
     pub stands_for: f64,
     /// When, what, and where its bytes end.
-    happenings: Vec<(Time, Happening, usize)>,
+    happenings: Vec<(Time, TapeEvent, usize)>,
     bytes: Vec<u8>,
     /// From which on time counts, and what its world was at the end.
     timed_from: usize,
@@ -94,7 +94,7 @@ impl Tape {
         Tape { founding, border_m, stands_for, happenings, bytes, timed_from: 0, hash: None }
     }
 
-    pub(super) fn note(&mut self, now: Time, happening: Happening, bytes: &[u8]) {
+    pub(super) fn note(&mut self, now: Time, happening: TapeEvent, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         self.happenings.push((now, happening, self.bytes.len()));
     }
@@ -137,16 +137,16 @@ impl Tape {
             let bytes = &self.bytes[from..to];
             from = to;
             match happening {
-                Happening::Opened(link, secret) => server.handle(now, Event::Opened { from: link.into(), secret }),
-                Happening::Greeted(link) => {
+                TapeEvent::Opened(link, secret) => server.handle(now, Event::Opened { from: link.into(), secret }),
+                TapeEvent::Greeted(link) => {
                     server.handle(now, Event::Arrived { from: link.into(), channel: Channel::Stream, bytes })
                 }
-                Happening::Sent(link) => {
+                TapeEvent::Sent(link) => {
                     server.handle(now, Event::Arrived { from: link.into(), channel: Channel::Datagram, bytes })
                 }
-                Happening::Ticked => tick(&mut server, now, &mut spent, &mut last, stopwatch),
-                Happening::Asked => ask(&mut server, &mut spent, |_, _| {}, |_, _| {}),
-                Happening::Heard(node) => hear(&mut server, now, node, bytes),
+                TapeEvent::Ticked => tick(&mut server, now, &mut spent, &mut last, stopwatch),
+                TapeEvent::Asked => ask(&mut server, &mut spent, |_, _| {}, |_, _| {}),
+                TapeEvent::Heard(node) => hear(&mut server, now, node, bytes),
             }
         }
         if let Some(part) = part {

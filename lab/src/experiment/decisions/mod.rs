@@ -2,54 +2,41 @@
 //! ago. Here it is counted how often that leaves two deciders or none, and the episode rule is held to its promises.
 
 mod claims;
-mod encounter;
-mod page;
-mod run;
+mod rules;
 mod settle;
+mod sighting;
 
-pub use self::run::run;
-
+use clap::Args;
+use kinesphere::failure::Failure;
 use motion::decision::{EpisodeSettings, Policy};
 use serde::{Serialize, Serializer};
 use space::NodeId;
 
-use self::encounter::{CLOCK_ERROR_US, EPOCH_US};
-use super::Document;
-use crate::report::verdict::Verdict;
+use self::sighting::{CLOCK_ERROR_US, EPOCH_US};
+use crate::report::claim::ClaimResult;
+use crate::report::csv::to_table;
+use crate::report::number::grouped;
+use crate::report::page::{Page, PageBlock, section};
+use crate::stopwatch::Stopwatch;
+use crate::study::range::range;
+use crate::study::{Progress, Report, Results, Study};
 
-/// The most encounters per setting.
-pub const ENCOUNTERS_MAX: u32 = 1_000_000;
 /// The lower host and the higher.
 const HOSTS: [NodeId; 2] = [NodeId::new(1), NodeId::new(2)];
 
-/// What to run.
-#[derive(Clone, Debug)]
+/// Ohlenburg's paper: whose word counts when two hosts see a collision?
+///
+/// Lets two hosts see their objects collide, thousands of times per setting, and counts which of them decide under
+/// which rule. Fails if two decide in one term, if a failure has no explanation, or if hosts end with different
+/// verdicts.
+#[derive(Args, Clone, Debug, Serialize)]
 pub struct Settings {
-    /// Encounters per setting.
+    /// Encounters per setting
+    #[arg(long, default_value_t = 10_000, value_name = "N", value_parser = range(1..=1_000_000u32))]
     pub encounters: u32,
-    /// The first encounter's seed.
+    /// The first encounter's seed
+    #[arg(long, default_value_t = 1)]
     pub seed: u64,
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings { encounters: 10_000, seed: 1 }
-    }
-}
-
-/// What came out.
-#[derive(Clone, Debug, Serialize)]
-pub struct Decisions {
-    /// The command that repeats the run.
-    pub command: String,
-    /// Encounters per setting.
-    pub encounters: u32,
-    /// The first encounter's seed.
-    pub seed: u64,
-    /// One per rule, policy, loss, latency, and for the episode rule its three numbers.
-    pub rows: Vec<Row>,
-    /// The paper's claims and our promises.
-    pub verdicts: Vec<Verdict>,
 }
 
 /// By which rule two hosts find their decider. In the order of the table.
@@ -66,8 +53,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// The name in reports.
-    pub fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Rule::LowestHost => "lowest-host",
             Rule::Newest => "newest",
@@ -77,13 +63,11 @@ impl Rule {
     }
 }
 
-/// How one rule did.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// By which rule.
     #[serde(serialize_with = "serialize_rule")]
     pub rule: Rule,
-    /// The host that should decide.
+    /// By which the decider is chosen.
     #[serde(serialize_with = "serialize_policy")]
     pub policy: Policy,
     /// The share of messages lost.
@@ -125,45 +109,54 @@ pub struct Counts {
     pub unanswered: u64,
 }
 
-impl Decisions {
-    /// Whether the episode rule keeps its promises.
-    pub fn holds(&self) -> bool {
-        self.rows.iter().all(|row| row.counts.broken() == 0)
+impl Study for Settings {
+    const NAME: &'static str = "decisions";
+    const EXAMPLE: &'static str = "--encounters 1000 --json";
+    const UNIT: &'static str = "settings";
+    const HAS_PAGE: bool = true;
+    type Row = Row;
+    type Facts = ();
+
+    fn run(&self, _: &mut dyn Stopwatch, progress: Progress<'_>) -> Result<Results<Settings>, Failure> {
+        Ok((rules::run_all(self, progress), ()))
+    }
+
+    /// The settings that are meant to work.
+    fn text(report: &Report<Settings>) -> String {
+        let shown: Vec<&Row> = report.rows.iter().filter(|row| row.k == 0 || row.is_sufficient()).collect();
+        to_table(&shown).to_string()
+    }
+
+    fn claims(report: &Report<Settings>) -> Vec<ClaimResult> {
+        claims::all(&report.rows)
+    }
+
+    fn page(report: &Report<Settings>) -> Page {
+        let lead = format!(
+            "Two hosts see their objects collide, and one of them must decide. {} encounters per setting, with clocks, \
+             delays, losses, duplicates and changes of speed.",
+            grouped(u64::from(report.settings.encounters))
+        );
+        let sections = vec![
+            section("Claims", [PageBlock::Verdicts(report.claims.clone())]),
+            section("All settings", [PageBlock::Table(to_table(&report.rows))]),
+        ];
+        Page::new("Whose word counts?", lead, sections)
     }
 
     /// The first rows whose promises are broken.
-    pub fn failures(&self) -> Vec<String> {
-        let broken = self.rows.iter().filter(|row| row.counts.broken() > 0).take(5);
-        broken
-            .map(|row| {
-                format!(
-                    "{} {} at loss {}, {} ms, k {}, d {}, tau_c {}: {} other, {} both in one term, {} verdicts \
-                     differ, {} claims unanswered",
-                    row.rule.name(),
-                    row.policy.name(),
-                    row.loss,
-                    row.latency_ms,
-                    row.k,
-                    row.d,
-                    row.tau_c,
-                    row.counts.other,
-                    row.counts.both_in_one_term,
-                    row.counts.verdicts_differ,
-                    row.counts.unanswered
-                )
-            })
-            .collect()
-    }
-
-    /// Everything worth keeping.
-    pub fn documents(&self) -> Vec<Document> {
-        Document::all("decisions", &page::page(self), &self.rows, self, Vec::new())
-    }
-
-    /// The report for a terminal: the settings that are meant to work, and the verdicts.
-    pub fn to_text(&self) -> String {
-        let shown: Vec<Row> = self.rows.iter().filter(|row| row.k == 0 || row.is_sufficient()).cloned().collect();
-        format!("{}\n{}\n", page::table(&shown), Verdict::list(&self.verdicts))
+    fn failures(report: &Report<Settings>) -> Vec<String> {
+        let sentence = |row: &Row| {
+            let Row { rule, policy, loss, latency_ms, k, d, tau_c, counts } = row;
+            let Counts { other, both_in_one_term, verdicts_differ, unanswered, .. } = counts;
+            format!(
+                "{} {} at loss {loss}, {latency_ms} ms, k {k}, d {d}, tau_c {tau_c}: {other} other, {both_in_one_term} \
+                 both in one term, {verdicts_differ} verdicts differ, {unanswered} claims unanswered",
+                rule.name(),
+                policy.name(),
+            )
+        };
+        report.rows.iter().filter(|row| row.counts.broken() > 0).take(5).map(sentence).collect()
     }
 }
 
@@ -225,11 +218,12 @@ fn needed_delay(latency_ms: u32, repeats: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::study::tried;
 
     #[test]
     fn episodes_keep_their_promises() {
-        let report = run(&Settings { encounters: 120, seed: 1 }, &mut |_, _| {}).unwrap();
-        assert!(report.holds(), "seed 1: {:?}", report.failures());
+        let report = tried::<Settings>("--encounters 120 --seed 1", 1);
+        assert!(Settings::failures(&report).is_empty(), "seed 1: {:?}", Settings::failures(&report));
         let count = |rule: Rule, of: fn(&Counts) -> u64| -> u64 {
             report.rows.iter().filter(|row| row.rule == rule).map(|row| of(&row.counts)).sum()
         };
@@ -242,10 +236,8 @@ mod tests {
     }
 
     #[test]
-    fn a_run_repeats_and_nonsense_is_refused() {
-        let small = || run(&Settings { encounters: 20, seed: 7 }, &mut |_, _| {}).unwrap().rows;
+    fn a_run_repeats() {
+        let small = || tried::<Settings>("--encounters 20 --seed 7", 1).rows;
         assert_eq!(small(), small());
-        let refused = run(&Settings { encounters: 0, seed: 1 }, &mut |_, _| {}).unwrap_err();
-        assert_eq!(refused.to_string(), "`encounters` is 0, expected 1 to 1000000");
     }
 }

@@ -1,4 +1,4 @@
-//! What becomes of two hosts' standings: verdicts, claims and answers, until all is delivered.
+//! Verdicts, claims and answers between two hosts, until all is delivered.
 
 use motion::decision::{Claim, Digest, ObjectPair, OwnVerdicts, Standing, Tentative, Verdict, Verdicts};
 use motion::state::KinematicState;
@@ -6,7 +6,7 @@ use space::workload::Random;
 use space::{DVec3, ObjectId, Time};
 
 use super::HOSTS;
-use super::encounter::{EPOCH_US, Encounter, Host};
+use super::sighting::{EPOCH_US, HostView, Sighting};
 
 /// Verdicts about contacts no farther apart than this are about the same one, in microseconds.
 const OVERLAP_US: i64 = 2_000_000;
@@ -15,20 +15,20 @@ const LATENCY_US_BOUND: i64 = 250_000;
 
 /// Lets deciders send verdicts, the others claims and deciders answers, until all is delivered, in any order and some
 /// twice. Says whether the two hosts and a bystander hold different verdicts then, and how many claims were left open.
-pub(super) fn settle(encounter: &Encounter, seed: u64, standings: &[Standing; 2]) -> (bool, u64) {
+pub(super) fn settle(sighting: &Sighting, seed: u64, standings: &[Standing; 2]) -> (bool, u64) {
     let object = |number| ObjectId::new(number).expect("one and two are names");
     let pair = ObjectPair::new(object(1), object(2));
     let mut issued = HOSTS.map(|host| OwnVerdicts::new(host, OVERLAP_US));
     let mut sent: Vec<Verdict> = Vec::new();
     let mut waiting: Vec<(usize, Tentative)> = Vec::new();
     for index in [0, 1] {
-        let contact = encounter.hosts[index].detected;
+        let contact = sighting.hosts[index].detected;
         let term = match standings[index] {
             Standing::InTerm { term, .. } => Some(term),
             _ => None,
         };
         let claim = Claim { pair, term, contact };
-        match issued[index].decide(claim, standings[index], Some(after(&encounter.hosts[index], index))) {
+        match issued[index].decide(claim, standings[index], Some(after(&sighting.hosts[index], index))) {
             Some(ruling) => sent.push(ruling),
             None => waiting.push((index, Tentative { claim, since: contact })),
         }
@@ -41,7 +41,7 @@ pub(super) fn settle(encounter: &Encounter, seed: u64, standings: &[Standing; 2]
         match answers {
             [Some(one), Some(other)] if one == other => sent.push(one),
             [None, None] => {
-                // No host decides: the claim runs out, and each goes on with its own motion.
+                // Neither decides: the claim runs out, and each goes on with its own motion.
                 let last = tentative.since + 2 * (LATENCY_US_BOUND + EPOCH_US) + 1;
                 open += u64::from(!tentative.is_dropped(last, LATENCY_US_BOUND, EPOCH_US));
             }
@@ -65,13 +65,13 @@ pub(super) fn settle(encounter: &Encounter, seed: u64, standings: &[Standing; 2]
     let [one, other, bystander] = held.map(|verdicts| verdicts.counting());
     // Two verdicts that count about one contact would be two truths. Hosts that see theirs farther apart than that saw
     // two: a replica that turned away in time, and later the real one.
-    let apart_us = encounter.hosts[0].detected - encounter.hosts[1].detected;
+    let apart_us = sighting.hosts[0].detected - sighting.hosts[1].detected;
     let is_split = one.len() > 1 && apart_us.abs() <= OVERLAP_US;
     (one != other || one != bystander || is_split, open)
 }
 
 /// The states after a collision as this host sees it: the two exchange their velocities.
-fn after(host: &Host, index: usize) -> [KinematicState; 2] {
+fn after(host: &HostView, index: usize) -> [KinematicState; 2] {
     let metres = |steps: [i64; 3]| DVec3::from_array(steps.map(|step| step as f64 / 1024.0));
     let newest =
         |updates: &[(Time, Digest)]| updates.last().map_or(([0; 3], [0; 3]), |(_, digest)| (digest.pos, digest.vel));

@@ -1,8 +1,8 @@
 //! Predictive interest: are two joined in time, when their auras are widened by how far they get?
 //!
-//! An update that is sent now arrives up to a *horizon* later. Two objects meet when their plain auras begin to overlap;
-//! they were joined *in time* if they had heard each other for at least the horizon by then. The papers' target seekers
-//! turn without notice, so that nothing but their speed can be known.
+//! An update that is sent now arrives up to a *horizon* later. Two objects meet when their plain auras begin to
+//! overlap; they were joined *in time* if they had heard each other for at least the horizon by then. The papers'
+//! target seekers turn without notice, so that only their speed can be known.
 
 use std::collections::BTreeMap;
 
@@ -11,23 +11,21 @@ use serde::Serialize;
 use space::workload::{self, Motion, Workload, WorkloadError};
 use space::{BroadPhase, Kinesphere, Pair, Slot};
 
-/// How long an update may be under way, in ticks.
+/// The longest way of an update, in ticks.
 pub const HORIZON: u32 = 10;
 /// For how many ticks auras are widened.
 const WIDENED: [u32; 5] = [0, 2, 5, 10, 20];
 
-/// What one widening does.
 #[derive(Clone, Debug, Serialize)]
 pub struct Meetings {
     /// For how many ticks auras are widened.
     pub widened_ticks: u32,
-    /// For how many ticks two have to have been joined when they meet.
+    /// For how many ticks a pair must have been joined when it meets.
     pub horizon_ticks: u32,
-    /// How many pairs met.
+    /// Pairs that met.
     pub meetings: u64,
-    /// How many of them had been joined for the horizon.
+    /// Those of them that had been joined for the horizon.
     pub in_time: u64,
-    /// The same as a share.
     pub share_in_time: f64,
     /// What each object hears, over what it hears with plain auras: the price in traffic.
     pub hearings_per_plain: f64,
@@ -67,12 +65,12 @@ pub fn run(
     Ok(rows)
 }
 
-/// How many runs of the world there are.
+/// Runs of the world.
 pub const RUNS: u32 = WIDENED.len() as u32;
 
 /// Meetings, how many were in time, and the mean number of hearings.
 fn follow(mut workload: Workload, widened_ticks: u32, ticks: u32, progress: &mut dyn FnMut(u32)) -> (u64, u64, f64) {
-    // Without hysteresis: nothing but the widening may join two early.
+    // Without hysteresis: only the widening may join two early.
     let settings = AudienceSettings { hysteresis: 1.0, ..AudienceSettings::default() };
     let mut audience = Audience::with(settings).expect("no hysteresis is a hysteresis of one");
     let columns = workload.spheres().columns();
@@ -104,7 +102,7 @@ fn follow(mut workload: Workload, widened_ticks: u32, ticks: u32, progress: &mut
             joined.insert(pair(hearing), tick);
         }
         broad_phase.pairs(workload.spheres(), &mut pairs);
-        // Who met before had no time to be joined.
+        // Pairs that met before had no time to be joined.
         if tick >= HORIZON {
             for pair in broad_phase.began() {
                 meetings += 1;
@@ -121,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_widened_for_the_horizon_is_joined_in_time() {
+    fn auras_widened_for_the_horizon_join_in_time() {
         let rows = run(400, 120, 3, &mut |_| {}).unwrap();
         assert_eq!(rows.len(), RUNS as usize);
         assert!(rows[0].meetings > 200 && rows[0].in_time == 0, "{:?}", rows[0]);

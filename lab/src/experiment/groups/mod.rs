@@ -1,66 +1,57 @@
-//! Four ways to deliver updates to those who should hear them: relations as groups, the cover, a channel per object, and
-//! cells. What does each cost in groups, memberships, copies and changes?
+//! Four ways to deliver updates: relations as groups, the cover, a channel per object, and cells. What does each cost
+//! in groups, memberships, copies and changes?
 //!
-//! An update is *needed* by everybody whose aura overlaps the sender's. A group delivers it to all other members, once
-//! per group that two share. A channel per object has the sender's neighbours for members. A cell has for members all whose
-//! reach touches it, and carries the updates of those whose centre is in it.
+//! An object *needs* the updates of every object whose aura overlaps its own. A group delivers an update to all other
+//! members, once per group that two share. A channel per object has the sender's neighbours for members. A cell has for
+//! members all objects whose reach touches it, and carries the updates of those whose centre is in it.
 //!
 //! And a question that all of them share: are two joined before they meet? `meetings` counts it.
 
 mod claims;
-mod figures;
 mod meetings;
 mod page;
 mod schemes;
 
+use clap::Args;
 use interest::{Graph, GroupChange, GroupCover, greedy_cover};
+use kinesphere::failure::Failure;
 use serde::Serialize;
 use space::workload::{self, Motion, Workload, WorkloadError};
 use space::{BroadPhase, Kinesphere};
 
-pub use self::meetings::Meetings;
-use self::schemes::{Cells, RelationGroups, Tally};
-use super::Document;
+use self::meetings::Meetings;
+use self::schemes::{CellGroups, Mean, RelationGroups};
 use crate::crowds;
-use crate::report::number::{grouped, significant};
-use crate::report::verdict::Verdict;
-use crate::setting::{self, SettingsError};
-use kinesphere::table::Table;
+use crate::report::claim::ClaimResult;
+use crate::report::csv::to_table;
+use crate::report::page::{Document, Page};
+use crate::stopwatch::Stopwatch;
+use crate::study::range::range;
+use crate::study::{Progress, Report, Results, Study, refused};
 
-/// What to run.
-#[derive(Clone, Debug)]
+/// Paper 004 and beyond: which objects get a copy of an update, and how many copies are there?
+///
+/// Delivers updates in four ways on the same worlds: relations as groups, the cover, a channel per object, and cells.
+/// Counts groups, memberships, copies and changes, and how many meetings were joined in time by auras that were
+/// widened; and writes plots, numbers and a page.
+#[derive(Args, Clone, Debug, Serialize)]
 pub struct Settings {
-    /// Objects of the uniform worlds.
+    /// Objects of the uniform worlds
+    #[arg(long, default_value_t = 4_000, value_name = "N", value_parser = range(2..=100_000usize))]
     pub objects: usize,
-    /// Ticks per world.
+    /// Ticks per world
+    #[arg(long, default_value_t = 300, value_parser = range(2..=100_000u32))]
     pub ticks: u32,
-    /// The same seed gives the same worlds.
+    /// The same seed gives the same worlds
+    #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings { objects: 4_000, ticks: 300, seed: 1 }
-    }
-}
-
-/// What came out.
+/// How many pairs were joined before they met.
 #[derive(Clone, Debug, Serialize)]
-pub struct GroupsReport {
-    /// The command that repeats the run.
-    pub command: String,
-    /// Objects of the uniform worlds.
-    pub objects: usize,
-    /// Ticks per world.
-    pub ticks: u32,
-    /// What the worlds were made from.
-    pub seed: u64,
-    /// One per world and scheme.
-    pub rows: Vec<Row>,
+pub struct MeetingFacts {
     /// One per widening of auras.
     pub meetings: Vec<Meetings>,
-    /// The paper's claim, and ours.
-    pub verdicts: Vec<Verdict>,
 }
 
 /// What one way to deliver takes in one world.
@@ -70,11 +61,10 @@ pub struct Row {
     pub world: String,
     /// `relations`, `cover`, `channel-per-object` or `cells`.
     pub scheme: &'static str,
-    /// How many objects the world has.
     pub objects: usize,
-    /// How many groups there are at the end.
+    /// Groups at the end.
     pub groups: f64,
-    /// How many objects are in how many groups, counted together, at the end.
+    /// Members of all groups together, at the end.
     pub memberships: f64,
     /// Copies delivered for each that is needed, at the end.
     pub copies_per_needed: f64,
@@ -82,7 +72,7 @@ pub struct Row {
     pub changes_per_tick: f64,
     /// Pairs that began and ended per tick.
     pub edge_changes_per_tick: f64,
-    /// For the cover: how many groups a greedy cover has that is made anew at the end.
+    /// For the cover: the groups of a greedy cover that is made anew at the end.
     pub fresh_groups: Option<usize>,
     /// Overlapping others per object, at the end.
     pub neighbours: f64,
@@ -90,24 +80,44 @@ pub struct Row {
     pub is_crowd: bool,
 }
 
-/// Runs every world. `progress` is told how many ticks are done, of how many.
-pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<GroupsReport, SettingsError> {
-    check(settings)?;
-    let worlds = worlds(settings)?;
-    let total = settings.ticks * (worlds.len() as u32 + meetings::RUNS);
-    let mut rows = Vec::new();
-    for (index, (name, workload)) in worlds.into_iter().enumerate() {
-        let done = settings.ticks * index as u32;
-        rows.extend(run_world(&name, workload, settings.ticks, &mut |tick| progress(done + tick, total)));
+impl Study for Settings {
+    const NAME: &'static str = "groups";
+    const EXAMPLE: &'static str = "--ticks 100 --json";
+    const UNIT: &'static str = "ticks";
+    const HAS_PAGE: bool = true;
+    type Row = Row;
+    type Facts = MeetingFacts;
+
+    fn run(&self, _: &mut dyn Stopwatch, progress: Progress<'_>) -> Result<Results<Settings>, Failure> {
+        let worlds = worlds(self).map_err(refused)?;
+        let total = self.ticks * (worlds.len() as u32 + meetings::RUNS);
+        let mut rows = Vec::new();
+        for (index, (name, workload)) in worlds.into_iter().enumerate() {
+            let done = self.ticks * index as u32;
+            rows.extend(run_world(&name, workload, self.ticks, &mut |tick| progress(done + tick, total)));
+        }
+        let done = total - self.ticks * meetings::RUNS;
+        let mut step = |tick| progress(done + tick, total);
+        let meetings = meetings::run(self.objects, self.ticks, self.seed, &mut step).map_err(refused)?;
+        progress(total, total);
+        Ok((rows, MeetingFacts { meetings }))
     }
-    let Settings { objects, ticks, seed } = *settings;
-    let done = total - ticks * meetings::RUNS;
-    let meetings = meetings::run(objects, ticks, seed, &mut |tick| progress(done + tick, total))?;
-    progress(total, total);
-    let command = format!("cargo run --release -p lab -- groups --objects {objects} --ticks {ticks} --seed {seed}");
-    let mut report = GroupsReport { command, objects, ticks, seed, rows, meetings, verdicts: Vec::new() };
-    report.verdicts = claims::verdicts(&report);
-    Ok(report)
+
+    fn text(report: &Report<Settings>) -> String {
+        format!("{}\n{}", to_table(&report.rows), to_table(&report.facts.meetings))
+    }
+
+    fn claims(report: &Report<Settings>) -> Vec<ClaimResult> {
+        claims::all(report)
+    }
+
+    fn page(report: &Report<Settings>) -> Page {
+        page::page(report)
+    }
+
+    fn files(report: &Report<Settings>) -> Vec<Document> {
+        vec![Document::csv("meetings", &report.facts.meetings)]
+    }
 }
 
 fn worlds(settings: &Settings) -> Result<Vec<(String, Workload)>, WorkloadError> {
@@ -131,15 +141,15 @@ fn worlds(settings: &Settings) -> Result<Vec<(String, Workload)>, WorkloadError>
     Ok(worlds)
 }
 
-/// Between how many ticks the costly ways are looked at, for two ticks in a row.
+/// The costly ways are looked at once in `SAMPLE` ticks, for two ticks in a row.
 const SAMPLE: u32 = 30;
 
 fn run_world(name: &str, mut workload: Workload, ticks: u32, progress: &mut dyn FnMut(u32)) -> Vec<Row> {
     let mut broad_phase = Kinesphere::new().tracking_changes();
     let (mut pairs, mut graph, mut cover) = (Vec::new(), Graph::new(), GroupCover::new());
-    let (mut relations, mut cells) = (RelationGroups::default(), Cells::default());
-    let (mut relation_changes, mut cell_changes) = (Tally::default(), Tally::default());
-    let (mut cover_changes, mut edge_changes) = (Tally::default(), Tally::default());
+    let (mut relations, mut cells) = (RelationGroups::default(), CellGroups::default());
+    let (mut relation_changes, mut cell_changes) = (Mean::default(), Mean::default());
+    let (mut cover_changes, mut edge_changes) = (Mean::default(), Mean::default());
     for tick in 0..ticks {
         progress(tick);
         broad_phase.pairs(workload.spheres(), &mut pairs);
@@ -202,95 +212,34 @@ fn run_world(name: &str, mut workload: Workload, ticks: u32, progress: &mut dyn 
     ]
 }
 
-impl GroupsReport {
-    /// Everything worth keeping: a page, the numbers, and the plots.
-    pub fn documents(&self) -> Vec<Document> {
-        let mut documents = vec![
-            Document::page(&page::page(self)),
-            Document::csv("groups", &self.rows),
-            Document::csv("meetings", &self.meetings),
-            Document::json("groups", self),
-        ];
-        documents.extend(Document::plots(figures::all(self)));
-        documents
-    }
-
-    /// The report for a terminal.
-    pub fn to_text(&self) -> String {
-        format!("{}\n{}\n{}\n", self.table(), self.meetings_table(), Verdict::list(&self.verdicts))
-    }
-
-    fn table(&self) -> Table {
-        let headings =
-            ["world", "scheme", "groups", "fresh", "memberships", "copies/needed", "changes/tick", "edges/tick"];
-        let mut table = Table::new(headings);
-        for row in &self.rows {
-            let count = |number: f64| grouped(number.round() as u64);
-            table.row([
-                row.world.clone(),
-                row.scheme.to_owned(),
-                format!("{}{}", count(row.groups), if row.is_crowd { "+" } else { "" }),
-                row.fresh_groups.map_or(String::new(), |fresh| grouped(fresh as u64)),
-                count(row.memberships),
-                significant(row.copies_per_needed),
-                significant(row.changes_per_tick),
-                significant(row.edge_changes_per_tick),
-            ]);
-        }
-        table
-    }
-
-    fn meetings_table(&self) -> Table {
-        let mut table = Table::new(["widened by ticks", "horizon", "meetings", "in time", "share", "hearings/plain"]);
-        for row in &self.meetings {
-            table.row([
-                row.widened_ticks.to_string(),
-                row.horizon_ticks.to_string(),
-                grouped(row.meetings),
-                grouped(row.in_time),
-                significant(row.share_in_time),
-                significant(row.hearings_per_plain),
-            ]);
-        }
-        table
-    }
-
-    fn row(&self, world: &str, scheme: &str) -> Option<&Row> {
-        self.rows.iter().find(|row| row.world == world && row.scheme == scheme)
-    }
-
-    fn worlds(&self) -> Vec<&str> {
-        let mut worlds: Vec<&str> = self.rows.iter().map(|row| row.world.as_str()).collect();
-        worlds.dedup();
-        worlds
-    }
+fn row_of<'r>(rows: &'r [Row], world: &str, scheme: &str) -> Option<&'r Row> {
+    rows.iter().find(|row| row.world == world && row.scheme == scheme)
 }
 
-fn check(settings: &Settings) -> Result<(), SettingsError> {
-    let counts = [("objects", settings.objects as f64), ("ticks", f64::from(settings.ticks))];
-    Ok(setting::check(counts.map(|(field, count)| (field, count, 2.0..=1e5, "2 to 100,000")))?)
+fn worlds_of(rows: &[Row]) -> Vec<&str> {
+    let mut worlds: Vec<&str> = rows.iter().map(|row| row.world.as_str()).collect();
+    worlds.dedup();
+    worlds
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::study::tried;
 
     #[test]
-    fn every_world_has_four_rows_and_every_claim_a_verdict() {
-        let settings = Settings { objects: 300, ticks: 4, seed: 1 };
-        let report = run(&settings, &mut |_, _| {}).unwrap();
+    fn every_world_has_four_rows_and_every_claim_is_judged() {
+        let report = tried::<Settings>("--objects 300 --ticks 4", 1);
         assert_eq!(report.rows.len(), 10 * 4);
-        for world in report.worlds() {
-            let of = |scheme| report.row(world, scheme).unwrap();
+        for world in worlds_of(&report.rows) {
+            let of = |scheme| row_of(&report.rows, world, scheme).unwrap();
             assert!(of("cover").fresh_groups.is_some() && of("cells").fresh_groups.is_none());
             assert_eq!(of("channel-per-object").copies_per_needed, 1.0, "{world}");
             for scheme in ["relations", "cover", "cells"] {
-                assert!(of(scheme).copies_per_needed >= 1.0 - 1e-9, "{world}: {scheme} misses somebody");
+                assert!(of(scheme).copies_per_needed >= 1.0 - 1e-9, "{world}: {scheme} misses a listener");
             }
         }
-        assert_eq!(report.verdicts.len(), 5);
+        assert_eq!(report.claims.len(), 5);
         assert!(report.documents().iter().any(|document| document.name == "copies.svg"));
-        let refused = run(&Settings { ticks: 0, ..settings }, &mut |_, _| {}).unwrap_err().to_string();
-        assert_eq!(refused, "`ticks` is 0, expected 2 to 100,000");
     }
 }

@@ -1,4 +1,4 @@
-//! The ways to deliver that are not the cover's.
+//! The ways to deliver other than the cover.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,21 +6,19 @@ use interest::Graph;
 use interest::published::{Budget, Cliques};
 use space::{Slot, Spheres, Vec3};
 
-/// A mean in the making.
+/// A running mean.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Tally {
+pub struct Mean {
     sum: usize,
     count: usize,
 }
 
-impl Tally {
-    /// Counts a number.
+impl Mean {
     pub fn add(&mut self, number: usize) {
         self.sum += number;
         self.count += 1;
     }
 
-    /// The mean of all.
     pub fn mean(self) -> f64 {
         self.sum as f64 / self.count.max(1) as f64
     }
@@ -30,11 +28,11 @@ impl Tally {
 #[derive(Debug, Default)]
 pub struct RelationGroups {
     groups: BTreeSet<Vec<Slot>>,
-    /// Whether some component had too many.
+    /// Whether some component had too many relations to list.
     pub is_crowd: bool,
 }
 
-/// A hundred times the default: the lab is patient.
+/// A hundred times the default, as the lab has time.
 const PATIENT: Budget = Budget { work: 1 << 21, memberships: 1 << 17 };
 
 impl RelationGroups {
@@ -49,37 +47,34 @@ impl RelationGroups {
         changes
     }
 
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.groups.len()
     }
 
-    /// How many objects are in how many, counted together.
+    /// Members of all groups together.
     pub fn memberships(&self) -> usize {
         self.sizes().sum()
     }
 
-    /// How many members each has.
     pub fn sizes(&self) -> impl Iterator<Item = usize> + '_ {
         self.groups.iter().map(Vec::len)
     }
 }
 
-/// A cell of the lattice.
 type Cell = [i32; 3];
 
-/// Cells as wide as an aura. Whoever may have a neighbour in a cell is in its group; an update goes to the cell of its
-/// sender's centre alone, so that nobody gets it twice.
+/// Cells as wide as an aura. Objects that may have a neighbour in a cell are in its group; an update goes to the cell
+/// of its sender's centre alone, so that no object gets it twice.
 #[derive(Debug, Default)]
-pub struct Cells {
-    /// Who is in which cell's group.
+pub struct CellGroups {
+    /// The members of each cell's group.
     members: BTreeMap<Cell, Vec<Slot>>,
-    /// How many centres are in which cell.
+    /// How many centres are in each cell.
     senders: BTreeMap<Cell, usize>,
     subscriptions: BTreeSet<(Slot, Cell)>,
 }
 
-impl Cells {
+impl CellGroups {
     /// Takes in a tick, and says how many joins and leaves that takes.
     pub fn update(&mut self, auras: &Spheres) -> usize {
         let columns = auras.columns();
@@ -125,12 +120,12 @@ impl Cells {
         self.members.len()
     }
 
-    /// How many objects are in how many groups, counted together.
+    /// Members of all groups together.
     pub fn memberships(&self) -> usize {
         self.subscriptions.len()
     }
 
-    /// How many copies are delivered when everybody sends one update.
+    /// Copies delivered when each object sends one update.
     pub fn copies(&self) -> f64 {
         let members = |cell: &Cell| self.members.get(cell).map_or(0, Vec::len);
         self.senders.iter().map(|(cell, &count)| (count * members(cell).saturating_sub(1)) as f64).sum()

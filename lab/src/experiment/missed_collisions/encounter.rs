@@ -1,4 +1,4 @@
-//! Two avatars on their way into each other, each moved by its own host or both by a server.
+//! Two avatars that walk into each other, each moved by its own host or both by a server.
 
 use motion::owner::SendRule;
 use motion::{Algorithm, CollisionScene, KinematicState, Owner, Replica, ReplicaSettings};
@@ -31,10 +31,8 @@ pub enum Way {
 }
 
 impl Way {
-    /// All of them.
     pub const ALL: [Way; 3] = [Way::Naive, Way::DeadReckoning, Way::Server];
 
-    /// As the report calls it.
     pub fn name(self) -> &'static str {
         match self {
             Way::Naive => "naive",
@@ -44,19 +42,16 @@ impl Way {
     }
 }
 
-/// What became of an encounter.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Met {
+pub struct MeetingResult {
     /// How deep the two were inside each other, in metres.
     pub depth_m: f64,
-    /// Messages that were sent.
     pub messages: u64,
-    /// How long it took.
     pub seconds: f64,
 }
 
-/// Lets the two of a seed meet.
-pub fn meet(seed: u64, way: Way, latency_ms: u32, loss: f64) -> Met {
+/// Lets two avatars meet.
+pub fn meet(seed: u64, way: Way, latency_ms: u32, loss: f64) -> MeetingResult {
     let network = LinkSettings { loss, ..LinkSettings::steady(i64::from(latency_ms) * 1_000) };
     let walks = walks(seed);
     match way {
@@ -65,13 +60,13 @@ pub fn meet(seed: u64, way: Way, latency_ms: u32, loss: f64) -> Met {
     }
 }
 
-/// Where somebody starts, and what it wants in each frame, in metres per second.
+/// Where an avatar starts, and the velocity that it wants in each frame, in metres per second.
 struct Walk {
     start: DVec3,
     wishes: Vec<DVec3>,
 }
 
-/// Two that would collide if nobody looked: walks that pass are drawn again.
+/// Two walks that would collide if neither avatar stopped: walks that miss each other are drawn again.
 fn walks(seed: u64) -> [Walk; 2] {
     let mut random = Random::new(seed.wrapping_mul(0x9e37_79b9).wrapping_add(17));
     loop {
@@ -93,8 +88,8 @@ fn walks(seed: u64) -> [Walk; 2] {
         });
         let mut places = starts;
         for frame in 0..FRAMES as usize {
-            for who in 0..2 {
-                places[who] += wishes[who][frame] * seconds();
+            for host in 0..2 {
+                places[host] += wishes[host][frame] * seconds();
             }
             if places[0].distance(places[1]) < 2.0 * RADIUS - 0.05 {
                 let [first, second] = wishes;
@@ -114,7 +109,7 @@ enum Known {
     Replica(Box<Replica>),
 }
 
-fn peers(walks: &[Walk; 2], way: Way, network: LinkSettings, seed: u64) -> Met {
+fn peers(walks: &[Walk; 2], way: Way, network: LinkSettings, seed: u64) -> MeetingResult {
     let scene = CollisionScene::empty();
     let settings = ReplicaSettings { radius: RADIUS, ..ReplicaSettings::default() };
     let mut places = [walks[0].start, walks[1].start];
@@ -128,47 +123,47 @@ fn peers(walks: &[Walk; 2], way: Way, network: LinkSettings, seed: u64) -> Met {
         Owner::new(NodeId::new(number), object, Algorithm::Fpw, rule, settings, |update| *update)
     });
     // To each host: positions for the naive, updates for the others.
-    let mut positions: [Pipe<DVec3>; 2] = [0, 1].map(|who| Pipe::new(network, seed * 4 + who));
-    let mut updates: [Pipe<motion::Update>; 2] = [2, 3].map(|who| Pipe::new(network, seed * 4 + who));
+    let mut positions: [Pipe<DVec3>; 2] = [0, 1].map(|host| Pipe::new(network, seed * 4 + host));
+    let mut updates: [Pipe<motion::Update>; 2] = [2, 3].map(|host| Pipe::new(network, seed * 4 + host));
     let mut depth: f64 = 0.0;
     let mut messages = 0;
     for frame in 0..FRAMES {
         let now = Time::from_micros(i64::from(frame) * FRAME_US);
         // Both look, then both move: neither knows what the other does in this very frame.
-        let steps: [DVec3; 2] = std::array::from_fn(|who| {
-            let other = match &mut known[who] {
+        let steps: [DVec3; 2] = std::array::from_fn(|host| {
+            let other = match &mut known[host] {
                 Known::Last(place) => {
-                    while let Some((_, heard)) = positions[who].poll(now) {
+                    while let Some((_, heard)) = positions[host].poll(now) {
                         *place = heard;
                     }
                     *place
                 }
                 Known::Replica(replica) => {
-                    while let Some((_, update)) = updates[who].poll(now) {
+                    while let Some((_, update)) = updates[host].poll(now) {
                         // Old and doubled ones change nothing.
                         let _ = replica.handle(&update, &scene);
                     }
-                    replica.predict(now, &scene).map_or(walks[1 - who].start, |predicted| predicted.pos)
+                    replica.predict(now, &scene).map_or(walks[1 - host].start, |predicted| predicted.pos)
                 }
             };
-            let step = walks[who].wishes[frame as usize] * seconds();
-            let is_free = (places[who] + step).distance(other) >= 2.0 * RADIUS;
+            let step = walks[host].wishes[frame as usize] * seconds();
+            let is_free = (places[host] + step).distance(other) >= 2.0 * RADIUS;
             if is_free { step } else { DVec3::ZERO }
         });
-        for who in 0..2 {
-            places[who] += steps[who];
+        for host in 0..2 {
+            places[host] += steps[host];
             match way {
                 Way::Naive => {
                     messages += 1;
-                    positions[1 - who].send(now, places[who]);
+                    positions[1 - host].send(now, places[host]);
                 }
                 _ => {
-                    let mut truth = KinematicState::at_rest(now, places[who]);
-                    truth.vel = steps[who] / seconds();
-                    if let Ok(frame) = owners[who].frame(&truth, None, LIMIT, &scene) {
+                    let mut truth = KinematicState::at_rest(now, places[host]);
+                    truth.vel = steps[host] / seconds();
+                    if let Ok(frame) = owners[host].frame(&truth, None, LIMIT, &scene) {
                         for update in frame.update.into_iter().chain(frame.repeat) {
                             messages += 1;
-                            updates[1 - who].send(now, update);
+                            updates[1 - host].send(now, update);
                         }
                     }
                 }
@@ -178,36 +173,36 @@ fn peers(walks: &[Walk; 2], way: Way, network: LinkSettings, seed: u64) -> Met {
     }
     // Rounding may let two that stand at arm's length touch in the last digit.
     let depth_m = if depth > 1e-9 { depth } else { 0.0 };
-    Met { depth_m, messages, seconds: f64::from(FRAMES) * seconds() }
+    MeetingResult { depth_m, messages, seconds: f64::from(FRAMES) * seconds() }
 }
 
 /// Both are clients: they ask, the server settles and tells both.
-fn settled(walks: &[Walk; 2], network: LinkSettings, seed: u64) -> Met {
+fn settled(walks: &[Walk; 2], network: LinkSettings, seed: u64) -> MeetingResult {
     let mut world = World::new(field()).expect("an empty field is a world");
     let joins: Vec<Input> = (0..2)
-        .map(|who| {
-            let at = Some((walks[who].start * DVec3::new(1.0, 0.0, 1.0)).as_vec3());
-            let act = Act::Join { name: format!("walker {who}").into(), avatar: 0, at };
-            Input { sender: NodeId::new(1 + who as u64), sequence: 1, made_for: Tick::new(1), act }
+        .map(|host| {
+            let at = Some((walks[host].start * DVec3::new(1.0, 0.0, 1.0)).as_vec3());
+            let act = Act::Join { name: format!("walker {host}").into(), avatar: 0, at };
+            Input { sender: NodeId::new(1 + host as u64), sequence: 1, made_for: Tick::new(1), act }
         })
         .collect();
     world.step(&joins);
     let avatars = [1, 2].map(|sender| world.avatar_of(NodeId::new(sender)).expect("both found a place"));
-    let mut requests: [Pipe<DVec3>; 2] = [0, 1].map(|who| Pipe::new(network, seed * 4 + who));
+    let mut requests: [Pipe<DVec3>; 2] = [0, 1].map(|host| Pipe::new(network, seed * 4 + host));
     let (mut depth, mut messages): (f64, u64) = (0.0, 0);
     let mut sequence = 1;
     for frame in 0..FRAMES {
         let now = Time::from_micros(i64::from(frame) * FRAME_US);
         let mut inputs = Vec::new();
-        for who in 0..2 {
-            requests[who].send(now, walks[who].wishes[frame as usize]);
+        for host in 0..2 {
+            requests[host].send(now, walks[host].wishes[frame as usize]);
             let mut wish = None;
-            while let Some((_, heard)) = requests[who].poll(now) {
+            while let Some((_, heard)) = requests[host].poll(now) {
                 wish = Some(heard);
             }
             sequence += 1;
             inputs.extend(wish.map(|wish| Input {
-                sender: NodeId::new(1 + who as u64),
+                sender: NodeId::new(1 + host as u64),
                 sequence,
                 made_for: world.tick().next(),
                 act: Act::Move { velocity: wish.as_vec3() },
@@ -223,7 +218,7 @@ fn settled(walks: &[Walk; 2], network: LinkSettings, seed: u64) -> Met {
             depth = depth.max(overlap.max(f64::MIN_POSITIVE));
         }
     }
-    Met { depth_m: depth, messages, seconds: f64::from(FRAMES) * seconds() }
+    MeetingResult { depth_m: depth, messages, seconds: f64::from(FRAMES) * seconds() }
 }
 
 fn field() -> Spec {

@@ -1,11 +1,10 @@
-//! Who sends how much to whom, as users grow: paper 002's survey of topologies (2.5), in numbers.
+//! Messages by topology, as users grow: paper 002's survey of topologies (2.5), in numbers.
 
 use interest::{Audience, Aura};
 use serde::Serialize;
 use space::Vec3;
 use space::workload::Random;
 
-/// Numbers of users.
 const USERS: [usize; 8] = [2, 4, 16, 64, 256, 1_024, 4_096, 16_384];
 /// Square metres per user.
 const ROOM: f64 = 40.0;
@@ -14,14 +13,12 @@ const REACH: f32 = 20.0;
 /// Objects that fit into one state datagram, as `bench tick` measures them.
 const BODIES_PER_DATAGRAM: f64 = 110.0;
 
-/// Traffic per tick, when everybody moves.
+/// Traffic per tick, when all users move.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TopologyRow {
     /// `full mesh`, `broadcast`, `client-server` or `audience`.
     pub topology: &'static str,
-    /// How many users there are.
     pub users: usize,
-    /// Messages that are sent.
     pub messages: f64,
     /// Copies of positions that are delivered.
     pub copies: f64,
@@ -29,7 +26,6 @@ pub struct TopologyRow {
     pub busiest: f64,
 }
 
-/// Counts for all topologies.
 pub fn count(seed: u64) -> Vec<TopologyRow> {
     USERS.iter().flat_map(|&users| of(users, heard(users, seed))).collect()
 }
@@ -42,14 +38,14 @@ fn of(users: usize, heard: Vec<usize>) -> [TopologyRow; 4] {
     let row = |topology, messages, copies, busiest| TopologyRow { topology, users, messages, copies, busiest };
     [
         row("full mesh", n * (n - 1.0), n * (n - 1.0), 2.0 * (n - 1.0)),
-        // One message each, and everybody has to look at all of them.
+        // One message each, and every host has to look at all of them.
         row("broadcast", n, n * (n - 1.0), n),
         row("client-server", n + all_down, n * (n - 1.0), n + all_down),
         row("audience", n + heard_down, heard.iter().sum::<usize>() as f64, n + heard_down),
     ]
 }
 
-/// How many others each user hears, when all have the same room.
+/// How many others each user hears, when all have the same space.
 fn heard(users: usize, seed: u64) -> Vec<usize> {
     let side = (users as f64 * ROOM).sqrt() as f32;
     let (mut random, mut audience) = (Random::new(seed), Audience::new());

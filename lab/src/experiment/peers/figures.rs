@@ -1,8 +1,8 @@
 //! The consistency-throughput trade-off, and how long it takes to agree.
 
 use super::{Peers, Row};
-use crate::report::axis::{Axis, Scale};
-use crate::report::chart::{Chart, Curve};
+use crate::report::axis::PlotAxis;
+use crate::report::chart::{Chart, Series};
 use crate::report::page::Figure;
 use crate::report::svg::Color;
 
@@ -27,10 +27,9 @@ pub fn all(report: &Peers) -> Vec<Figure> {
 
 fn trade_off(report: &Peers) -> String {
     // From the loosest limit to every frame: the line is the sweep, and ends where most is sent.
-    let curve = |name: &str, color: Color, is_main: bool, value: fn(&Row) -> f64| Curve {
+    let curve = |name: &str, color: Color, value: fn(&Row) -> f64| Series {
         name: name.to_owned(),
         color,
-        is_main,
         points: report.trade_off.iter().rev().map(|row| (value(row).max(1e-6), row.error_mean_m.max(1e-6))).collect(),
     };
     let labels: Vec<((f64, f64), String)> = report
@@ -40,21 +39,20 @@ fn trade_off(report: &Peers) -> String {
         .collect();
     Chart {
         title: format!("Consistency against throughput, {} ms one way", report.latency_ms),
-        x: Axis::new("messages, or updates in them, per host and second", Scale::Logarithmic),
-        y: Axis::new("mean error in metres", Scale::Logarithmic),
-        curves: vec![
-            curve("all messages", Color("#D55E00"), true, |row| row.messages_per_s),
-            curve("updates only", Color("#0072B2"), false, |row| row.motions_per_s),
+        x: PlotAxis::logarithmic("messages, or updates in them, per host and second"),
+        y: PlotAxis::logarithmic("mean error in metres"),
+        series: vec![
+            curve("all messages", Color("#D55E00"), |row| row.messages_per_s),
+            curve("updates only", Color("#0072B2"), |row| row.motions_per_s),
         ],
     }
     .to_svg_with(&labels)
 }
 
 fn messages(report: &Peers) -> String {
-    let curve = |name: &str, color: Color, is_main: bool, value: fn(&Row) -> f64| Curve {
+    let curve = |name: &str, color: Color, value: fn(&Row) -> f64| Series {
         name: name.to_owned(),
         color,
-        is_main,
         points: report
             .rows
             .iter()
@@ -64,11 +62,11 @@ fn messages(report: &Peers) -> String {
     };
     Chart {
         title: "Messages by number of hosts".to_owned(),
-        x: Axis::new("hosts", Scale::Logarithmic),
-        y: Axis::new("messages per host and second", Scale::Logarithmic),
-        curves: vec![
-            curve("thresholds", Color("#D55E00"), true, |row| row.messages_per_s),
-            curve("every frame", Color("#6B7280"), false, |row| row.messages_per_s * row.fewer_messages),
+        x: PlotAxis::logarithmic("hosts"),
+        y: PlotAxis::logarithmic("messages per host and second"),
+        series: vec![
+            curve("thresholds", Color("#D55E00"), |row| row.messages_per_s),
+            curve("every frame", Color("#6B7280"), |row| row.messages_per_s * row.fewer_messages),
         ],
     }
     .to_svg()

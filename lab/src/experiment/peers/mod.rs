@@ -1,5 +1,5 @@
-//! Ohlenburg's paper among many hosts: what does it cost to see others where they are, and do all agree on who met
-//! whom?
+//! Ohlenburg's paper among many hosts: what does it cost to see others where they are, and do all agree on
+//! who met whom?
 //!
 //! Hosts with the paper's object, at the paper's pace, in a hall where they bounce off walls and off each other.
 

@@ -1,11 +1,11 @@
 //! The experiment as a page that one reads from top to bottom.
 
 use super::{Peers, figures, row};
-use crate::report::page::{Block, Page, Section};
+use crate::report::page::{Page, PageBlock, Section};
 
 pub fn page(report: &Peers) -> Page {
     let section = |heading: &str, blocks| Section { heading: heading.to_owned(), blocks };
-    let text = |text: &str| Block::Text(text.to_owned());
+    let text = |text: &str| PageBlock::Text(text.to_owned());
     Page {
         title: "A world without a server".to_owned(),
         lead: format!(
@@ -14,7 +14,7 @@ pub fn page(report: &Peers) -> Page {
             report.latency_ms
         ),
         sections: vec![
-            section("What came out", vec![Block::Verdicts(report.verdicts.clone())]),
+            section("What came out", vec![PageBlock::Verdicts(report.verdicts.clone())]),
             section(
                 "How it is measured",
                 vec![
@@ -34,11 +34,11 @@ pub fn page(report: &Peers) -> Page {
             ),
             section(
                 "The trade-off",
-                vec![Block::Figures(figures::all(report)), Block::Table(row::costs(&report.trade_off))],
+                vec![PageBlock::Figures(figures::all(report)), PageBlock::Table(row::costs(&report.trade_off))],
             ),
             section(
                 "By policy and number of hosts",
-                vec![Block::Table(row::costs(&report.rows)), Block::Table(row::decisions(&report.rows))],
+                vec![PageBlock::Table(row::costs(&report.rows)), PageBlock::Table(row::decisions(&report.rows))],
             ),
             section(
                 "On bad networks",
@@ -49,7 +49,7 @@ pub fn page(report: &Peers) -> Page {
                          hear each other when they met, or half a second before, or one of them was gone: the other \
                          then meets what it predicts.",
                     ),
-                    Block::Table(row::decisions(&report.rough)),
+                    PageBlock::Table(row::decisions(&report.rough)),
                 ],
             ),
         ],

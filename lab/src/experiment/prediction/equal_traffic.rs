@@ -4,11 +4,11 @@
 use serde::Serialize;
 
 use super::all_of;
-use super::method::Method;
-use super::path::Path;
-use super::run::{Circumstances, Summary};
+use super::method::TrackingMethod;
+use super::path::MotionPath;
+use super::run::{Circumstances, ErrorSummary};
 
-/// Which method is said to be better than which.
+/// Pairs of methods, of which the first is said to be better.
 const CLAIMS: [(&str, &str); 14] = [
     ("b1", "a1"),
     ("b2", "a2"),
@@ -35,7 +35,6 @@ pub struct EqualTraffic {
     pub path: &'static str,
     /// The method that is said to be better.
     pub method: &'static str,
-    /// The simpler one.
     pub simpler: &'static str,
     /// Messages per second of the first.
     pub messages_per_s: f64,
@@ -45,7 +44,6 @@ pub struct EqualTraffic {
     pub simpler_limit_m: f64,
     /// Mean error of the first, over all.
     pub mean_m: f64,
-    /// Mean error of the simpler one.
     pub simpler_mean_m: f64,
     /// Mean error of the first in the three windows; zero where the path has none.
     pub window_mean_m: f64,
@@ -54,10 +52,10 @@ pub struct EqualTraffic {
 }
 
 /// All claims, on the paper's path and on the corridors.
-pub fn compare(paper: &Path, corridors: &[Path], circumstances: Circumstances) -> Vec<EqualTraffic> {
+pub fn compare(paper: &MotionPath, corridors: &[MotionPath], circumstances: Circumstances) -> Vec<EqualTraffic> {
     let mut all = Vec::new();
     for (path, paths) in [("paper", std::slice::from_ref(paper)), ("corridors", corridors)] {
-        let mut swept: Vec<(&str, Vec<(f64, Summary)>)> = Vec::new();
+        let mut swept: Vec<(&str, Vec<(f64, ErrorSummary)>)> = Vec::new();
         for (method, simpler) in CLAIMS {
             // Nothing is near in a corridor: the methods that differ only there are equal.
             if path == "corridors" && ["c1", "c2", "f2", "h2"].contains(&method) {
@@ -67,23 +65,23 @@ pub fn compare(paper: &Path, corridors: &[Path], circumstances: Circumstances) -
                 swept.push((simpler, sweep(simpler, paths, circumstances)));
             }
             let candidates = &swept.iter().find(|(name, _)| *name == simpler).expect("it was just added").1;
-            let better = Method::named(method).expect("claims name methods");
-            let summary = Summary::mean(&all_of(&better, paths, &|_| circumstances));
+            let better = TrackingMethod::named(method).expect("claims name methods");
+            let summary = ErrorSummary::mean(&all_of(&better, paths, &|_| circumstances));
             all.push(equal(path, better.name, simpler, &summary, candidates));
         }
     }
     all
 }
 
-fn sweep(name: &str, paths: &[Path], circumstances: Circumstances) -> Vec<(f64, Summary)> {
-    let method = Method::named(name).expect("claims name methods");
+fn sweep(name: &str, paths: &[MotionPath], circumstances: Circumstances) -> Vec<(f64, ErrorSummary)> {
+    let method = TrackingMethod::named(name).expect("claims name methods");
     let ratio = libm::pow(500.0, 1.0 / (LIMITS - 1) as f64);
     let mut limit = 0.01;
     (0..LIMITS)
         .map(|_| {
             let here = limit;
             limit *= ratio;
-            (here, Summary::mean(&all_of(&method.with_limit(here), paths, &|_| circumstances)))
+            (here, ErrorSummary::mean(&all_of(&method.with_limit(here), paths, &|_| circumstances)))
         })
         .collect()
 }
@@ -92,17 +90,17 @@ fn equal(
     path: &'static str,
     method: &'static str,
     simpler: &'static str,
-    summary: &Summary,
-    candidates: &[(f64, Summary)],
+    summary: &ErrorSummary,
+    candidates: &[(f64, ErrorSummary)],
 ) -> EqualTraffic {
-    let distance = |candidate: &Summary| (candidate.messages_per_s - summary.messages_per_s).abs();
+    let distance = |candidate: &ErrorSummary| (candidate.messages_per_s - summary.messages_per_s).abs();
     let (limit, equal) = candidates
         .iter()
         .min_by(|one, other| {
             distance(&one.1).total_cmp(&distance(&other.1)).then(one.1.mean_m.total_cmp(&other.1.mean_m))
         })
         .expect("there are candidates");
-    let windows = |summary: &Summary| summary.window_mean_m[..3].iter().sum::<f64>() / 3.0;
+    let windows = |summary: &ErrorSummary| summary.window_mean_m[..3].iter().sum::<f64>() / 3.0;
     let has_windows = path == "paper";
     EqualTraffic {
         path,

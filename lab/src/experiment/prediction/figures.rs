@@ -2,13 +2,14 @@
 
 use space::Time;
 
-use super::path::{COLLISIONS_US, DURATION_US, Path, WINDOWS_US};
-use super::{LATENCY_MS, Prediction};
-use crate::report::axis::{Axis, Scale};
-use crate::report::chart::{Chart, Curve};
+use super::path::{COLLISIONS_US, DURATION_US, MotionPath, WINDOWS_US};
+use super::{LATENCY_MS, Settings};
+use crate::report::axis::PlotAxis;
+use crate::report::chart::{Chart, Look, series_by};
 use crate::report::page::Figure;
 use crate::report::svg::Color;
 use crate::report::timeline::{Timeline, Trace};
+use crate::study::Report;
 
 /// The colour of a method: one per family, and the loudest for ours.
 fn color(method: &str) -> Color {
@@ -24,7 +25,7 @@ fn color(method: &str) -> Color {
 }
 
 /// All of them.
-pub fn all(report: &Prediction) -> Vec<Figure> {
+pub fn all(report: &Report<Settings>) -> Vec<Figure> {
     let mut figures = Vec::new();
     let latency = shown_latency(report);
     for (order, methods) in [("first", ["a1", "b1", "c1"]), ("second", ["a2", "b2", "c2"])] {
@@ -38,12 +39,12 @@ pub fn all(report: &Prediction) -> Vec<Figure> {
 }
 
 /// The paper's latency, or the one nearest to it that was run.
-fn shown_latency(report: &Prediction) -> u32 {
-    let latencies = report.parameters.latencies_ms.iter().copied();
+fn shown_latency(report: &Report<Settings>) -> u32 {
+    let latencies = report.settings.latencies_ms.iter().copied();
     latencies.min_by_key(|latency| latency.abs_diff(LATENCY_MS)).unwrap_or(LATENCY_MS)
 }
 
-fn errors(report: &Prediction, name: &str, methods: &[&str], latency: u32) -> Figure {
+fn errors(report: &Report<Settings>, name: &str, methods: &[&str], latency: u32) -> Figure {
     let traces = methods.iter().filter_map(|method| {
         let curve = report.curve(method, latency)?;
         let points = curve.run.counted().map(|seen| (seen.at.micros() as f64 * 1e-6, seen.error)).collect();
@@ -52,8 +53,8 @@ fn errors(report: &Prediction, name: &str, methods: &[&str], latency: u32) -> Fi
     let seconds = |us: i64| us as f64 * 1e-6;
     let timeline = Timeline {
         title: format!("Error over time, {latency} ms"),
-        x: Axis::new("seconds", Scale::Linear),
-        y: Axis::new("metres", Scale::Linear),
+        x: PlotAxis::linear("seconds"),
+        y: PlotAxis::linear("metres"),
         traces: traces.collect(),
         moments: COLLISIONS_US.map(|at| (seconds(at), "collision".to_owned())).into(),
         spans: WINDOWS_US[..3].iter().map(|&at| (seconds(at - 400_000), seconds(at + 400_000))).collect(),
@@ -69,8 +70,8 @@ fn errors(report: &Prediction, name: &str, methods: &[&str], latency: u32) -> Fi
     }
 }
 
-fn path(report: &Prediction, latency: u32) -> Figure {
-    let paper = Path::paper();
+fn path(report: &Report<Settings>, latency: u32) -> Figure {
+    let paper = MotionPath::paper();
     let truth = (0..=DURATION_US / 20_000).map(|step| {
         let pos = paper.state(Time::from_micros(step * 20_000)).pos;
         (-pos.z, pos.x)
@@ -84,8 +85,8 @@ fn path(report: &Prediction, latency: u32) -> Figure {
     }));
     let timeline = Timeline {
         title: format!("The path, and where it is seen, {latency} ms"),
-        x: Axis::new("metres along", Scale::Linear),
-        y: Axis::new("metres across", Scale::Linear),
+        x: PlotAxis::linear("metres along"),
+        y: PlotAxis::linear("metres across"),
         traces,
         moments: Vec::new(),
         spans: Vec::new(),
@@ -100,18 +101,14 @@ fn path(report: &Prediction, latency: u32) -> Figure {
     }
 }
 
-fn trade(report: &Prediction, path: &'static str, place: &str) -> Figure {
-    let curves = ["a2", "b2", "c2", "e2", "g2", "best"].map(|method| {
-        let points = report.trade.iter().filter(|point| (point.path, point.method) == (path, method));
-        let mut points: Vec<(f64, f64)> = points.map(|point| (point.messages_per_s, point.mean_m)).collect();
-        points.sort_by(|one, other| one.0.total_cmp(&other.0));
-        Curve { name: method.to_owned(), color: color(method), is_main: method == "best", points }
-    });
+fn trade(report: &Report<Settings>, path: &'static str, place: &str) -> Figure {
+    let looks = ["a2", "b2", "c2", "e2", "g2", "best"].map(|name| Look { key: name, name, color: color(name) });
+    let points = report.facts.trade.iter().filter(|point| point.path == path);
     let chart = Chart {
         title: format!("Error against traffic {place}, {LATENCY_MS} ms"),
-        x: Axis::new("messages per second", Scale::Logarithmic),
-        y: Axis::new("mean error, metres", Scale::Logarithmic),
-        curves: curves.into(),
+        x: PlotAxis::logarithmic("messages per second"),
+        y: PlotAxis::logarithmic("mean error, metres"),
+        series: series_by(&looks, points, |point| point.method, |point| (point.messages_per_s, point.mean_m)),
     };
     Figure {
         name: format!("traffic-{path}"),

@@ -1,4 +1,4 @@
-//! The methods that are compared: one line each, under the names that tables, plots and the paper's discussion use.
+//! The methods that are compared, under the names that tables, plots and the paper's discussion use.
 
 use motion::adaptive::{AdaptiveSettings, Tightening};
 use motion::dead_reckoning::Algorithm;
@@ -7,7 +7,6 @@ use motion::trend::Prior;
 /// How collisions are predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Collisions {
-    /// Not at all.
     Off,
     /// As in the paper: at the observer's frames, and not by the ghost.
     Discrete,
@@ -18,7 +17,6 @@ pub enum Collisions {
 /// When to send ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ahead {
-    /// Never.
     Off,
     /// By the error's present speed and acceleration, over the latency.
     Extrapolated,
@@ -28,8 +26,7 @@ pub enum Ahead {
 
 /// A way to tell observers where an object is.
 #[derive(Clone, Copy, Debug)]
-pub struct Method {
-    /// What it is called everywhere.
+pub struct TrackingMethod {
     pub name: &'static str,
     /// How observers go on from an update.
     pub algorithm: Algorithm,
@@ -56,10 +53,10 @@ pub const LIMIT: f64 = 0.5;
 /// What makes a collision worth a message in all methods but `best`, in metres per second.
 const EVENT_DV: f64 = 0.5;
 
-impl Method {
+impl TrackingMethod {
     /// All methods, in the order of the tables.
-    pub fn all() -> Vec<Method> {
-        let plain = |name, algorithm| Method {
+    pub fn all() -> Vec<TrackingMethod> {
+        let plain = |name, algorithm| TrackingMethod {
             name,
             algorithm,
             collisions: Collisions::Off,
@@ -73,10 +70,13 @@ impl Method {
         };
         let binary = AdaptiveSettings { limit: LIMIT, ..AdaptiveSettings::default() };
         let graded = AdaptiveSettings { tightening: Tightening::Graded, tau: 1.0, ..binary };
-        let discrete = |method: Method| Method { collisions: Collisions::Discrete, ..method };
-        let adaptive = |method: Method| Method { adaptive: Some(binary), ..discrete(method) };
-        let shared =
-            |method: Method| Method { collisions: Collisions::SharedExact, event_dv: Some(EVENT_DV), ..method };
+        let discrete = |method: TrackingMethod| TrackingMethod { collisions: Collisions::Discrete, ..method };
+        let adaptive = |method: TrackingMethod| TrackingMethod { adaptive: Some(binary), ..discrete(method) };
+        let shared = |method: TrackingMethod| TrackingMethod {
+            collisions: Collisions::SharedExact,
+            event_dv: Some(EVENT_DV),
+            ..method
+        };
         let (first, second, history) = (Algorithm::Fpw, Algorithm::Fvw, Algorithm::PositionHistory);
         vec![
             plain("a1", first),
@@ -89,12 +89,12 @@ impl Method {
             adaptive(plain("d", history)),
             shared(plain("e1", first)),
             shared(plain("e2", second)),
-            Method { adaptive: Some(graded), ..shared(plain("f2", second)) },
-            Method { ahead: Ahead::Extrapolated, ..shared(plain("g2", second)) },
-            Method { ahead: Ahead::Extrapolated, adaptive: Some(binary), ..shared(plain("h2", second)) },
-            Method { is_floor: true, ..shared(plain("floor1", first)) },
-            Method { is_floor: true, ..shared(plain("floor2", second)) },
-            Method::best(),
+            TrackingMethod { adaptive: Some(graded), ..shared(plain("f2", second)) },
+            TrackingMethod { ahead: Ahead::Extrapolated, ..shared(plain("g2", second)) },
+            TrackingMethod { ahead: Ahead::Extrapolated, adaptive: Some(binary), ..shared(plain("h2", second)) },
+            TrackingMethod { is_floor: true, ..shared(plain("floor1", first)) },
+            TrackingMethod { is_floor: true, ..shared(plain("floor2", second)) },
+            TrackingMethod::best(),
         ]
     }
 
@@ -102,8 +102,8 @@ impl Method {
     ///
     /// Its numbers were fixed on corridors with seeds from 1001 on, for at most 2.5 messages per second at 200 ms; the
     /// corridors it is judged by, seeds 1 to 40, came after.
-    pub fn best() -> Method {
-        Method {
+    pub fn best() -> TrackingMethod {
+        TrackingMethod {
             name: "best",
             algorithm: Algorithm::Trend,
             collisions: Collisions::SharedExact,
@@ -117,20 +117,19 @@ impl Method {
         }
     }
 
-    /// The method called `name`.
-    pub fn named(name: &str) -> Option<Method> {
-        Method::all().into_iter().find(|method| method.name == name)
+    pub fn named(name: &str) -> Option<TrackingMethod> {
+        TrackingMethod::all().into_iter().find(|method| method.name == name)
     }
 
     /// The same with another base limit.
     #[must_use]
-    pub fn with_limit(self, limit: f64) -> Method {
+    pub fn with_limit(self, limit: f64) -> TrackingMethod {
         let adaptive = self.adaptive.map(|settings| AdaptiveSettings {
             limit,
             limit_close: settings.limit_close.min(limit),
             ..settings
         });
-        Method { limit, adaptive, ..self }
+        TrackingMethod { limit, adaptive, ..self }
     }
 
     /// Bytes of one update: ids, number, stamp, algorithm and flags are 30, a vector is three `f32`.

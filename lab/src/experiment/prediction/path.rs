@@ -20,11 +20,10 @@ pub const WINDOWS_US: [i64; 4] = [10_312_500, 12_187_500, 14_062_500, 8_437_500]
 /// Along the paper's path, in metres per second.
 const SPEED: f64 = 40.0 * PI / 15.0;
 
-/// A motion, and what it meets.
+/// A motion and the objects around it.
 #[derive(Clone, Debug)]
-pub struct Path {
+pub struct MotionPath {
     motion: Motion,
-    /// The walls.
     pub scene: CollisionScene,
     /// Centres of other hosts' objects, which stand, and their radius.
     pub remotes: Vec<(DVec3, f64)>,
@@ -43,9 +42,9 @@ enum Motion {
     },
 }
 
-impl Path {
+impl MotionPath {
     /// The path of the paper: straight to a wall and off it, then in arcs from wall to wall past remote objects.
-    pub fn paper() -> Path {
+    pub fn paper() -> MotionPath {
         let wall = |inner: f64, outward: f64, along: f64| {
             let half = DVec3::new(0.5, 5.0, 2.5 * PI);
             SceneObject::standing(
@@ -55,7 +54,7 @@ impl Path {
         };
         let mut walls = vec![wall(10.0 * PI / 6.0, 1.0, 10.0 * PI)];
         walls.extend((0..5).map(|i| wall(0.0, -1.0, (20.0 + 5.0 * f64::from(i)) * PI)));
-        let mut path = Path {
+        let mut path = MotionPath {
             motion: Motion::Paper,
             scene: CollisionScene::new(walls).expect("six walls are a scene"),
             remotes: [27.5, 32.5, 37.5].map(|s| (DVec3::new(8.0, 0.0, -s * PI), 0.25)).into(),
@@ -71,7 +70,7 @@ impl Path {
     }
 
     /// A steered walk in a corridor: noisy acceleration, elastic bounces at 6 m to either side.
-    pub fn corridor(seed: u64) -> Path {
+    pub fn corridor(seed: u64) -> MotionPath {
         const STEPS_PER_S: f64 = 960.0;
         const DEVIATION: f64 = 6.0;
         const CORRELATION_S: f64 = 0.6;
@@ -106,7 +105,7 @@ impl Path {
             let half = DVec3::new(0.5, 5.0, 400.0);
             SceneObject::standing(SceneShape::Cuboid(half), DVec3::new(side * (6.0 + RADIUS + half.x), 0.0, -200.0))
         };
-        Path {
+        MotionPath {
             motion: Motion::Recorded { step_us: dt * 1e6, states },
             scene: CollisionScene::new(vec![wall(-1.0), wall(1.0)]).expect("two walls are a scene"),
             remotes: Vec::new(),
@@ -115,8 +114,8 @@ impl Path {
         }
     }
 
-    /// Somebody in a crowd: another velocity of up to 6 m/s every 0.1 to 0.5 s, and no wall anywhere.
-    pub fn random(seed: u64) -> Path {
+    /// A walker in a crowd: another velocity of up to 6 m/s every 0.1 to 0.5 s, and no wall anywhere.
+    pub fn random(seed: u64) -> MotionPath {
         const STEPS_PER_S: f64 = 960.0;
         let dt = 1.0 / STEPS_PER_S;
         let mut random = Random::new(seed);
@@ -131,7 +130,7 @@ impl Path {
             states.push((pos, vel, DVec3::ZERO));
             pos += vel * dt;
         }
-        Path {
+        MotionPath {
             motion: Motion::Recorded { step_us: dt * 1e6, states },
             scene: CollisionScene::empty(),
             remotes: Vec::new(),
@@ -186,7 +185,7 @@ struct Normal(Random);
 
 impl Normal {
     fn draw(&mut self) -> f64 {
-        // Box and Muller; one minus, because the logarithm of zero is none.
+        // Box-Muller transform; one minus, because zero has no logarithm.
         let radius = (-2.0 * libm::log(1.0 - f64::from(self.0.unit()))).sqrt();
         radius * libm::cos(2.0 * PI * f64::from(self.0.unit()))
     }
@@ -198,7 +197,7 @@ mod tests {
 
     #[test]
     fn the_papers_path_touches_its_walls_and_no_remote_object() {
-        let path = Path::paper();
+        let path = MotionPath::paper();
         let mut touched = 0;
         for ms in 0..=15_000 {
             let at = Time::from_micros(ms * 1_000);
@@ -220,7 +219,7 @@ mod tests {
     fn the_corridor_is_steered_and_stays_between_its_walls() {
         let mut speeds = 0.0;
         for seed in 101..111 {
-            let path = Path::corridor(seed);
+            let path = MotionPath::corridor(seed);
             for frame in 0..900 {
                 let state = path.state(Time::from_micros(frame * 1_000_000 / 60));
                 assert!(state.pos.x.abs() <= 6.0 + 1e-9, "seed {seed}: {}", state.pos.x);

@@ -1,4 +1,4 @@
-//! One owner, one observer, one link: how far is what is seen from what is true?
+//! One owner, one observer, one link: how far is the replica from the truth?
 
 use motion::adaptive::{Adaptive, MovingBall, closest};
 use motion::collision_prediction::CollisionMode;
@@ -11,19 +11,18 @@ use serde::Serialize;
 use sim::link::{LinkSettings, Pipe};
 use space::{DVec3, NodeId, ObjectId, Time};
 
-use super::method::{Ahead, Collisions, Method};
-use super::path::{COLLISIONS_US, DURATION_US, Path, WINDOWS_US};
+use super::method::{Ahead, Collisions, TrackingMethod};
+use super::path::{COLLISIONS_US, DURATION_US, MotionPath, WINDOWS_US};
 
 /// The owner's frames per second.
 pub const OWNER_HZ: i64 = 60;
-/// Errors count from here on, in microseconds: before, some observers have heard nothing yet.
+/// Errors count from here on, in microseconds: before, some observers have no update yet.
 pub const COUNTED_FROM_US: i64 = 500_000;
 /// Half the length of a window around a closest approach, in microseconds.
 const WINDOW_US: i64 = 400_000;
 /// How long after a collision its error is looked for, in microseconds.
 const AFTER_COLLISION_US: i64 = 500_000;
 
-/// Under which circumstances.
 #[derive(Clone, Copy, Debug)]
 pub struct Circumstances {
     /// One-way latency, in microseconds.
@@ -32,7 +31,6 @@ pub struct Circumstances {
     pub observer_hz: i64,
     /// The share of messages lost.
     pub loss: f64,
-    /// Which messages those are.
     pub seed: u64,
     /// How what is shown follows what is predicted.
     pub convergence: Convergence,
@@ -47,14 +45,12 @@ impl Circumstances {
 
 /// An observer's frame.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen {
-    /// When.
+pub struct ObservedFrame {
     pub at: Time,
     /// Distance of the replica from the truth, in metres.
     pub error: f64,
     /// How deep the replica is in a wall, in metres.
     pub penetration: f64,
-    /// Where the replica is.
     pub pos: DVec3,
     /// Distance of what is shown from the truth, in metres.
     pub shown_error: f64,
@@ -64,9 +60,9 @@ pub struct Seen {
 
 /// All that was seen and sent.
 #[derive(Clone, Debug, Default)]
-pub struct Run {
+pub struct TrackingRun {
     /// The observer's frames.
-    pub seen: Vec<Seen>,
+    pub seen: Vec<ObservedFrame>,
     /// When messages were sent, repetitions included.
     pub sent: Vec<Time>,
     /// Bytes of all messages.
@@ -74,7 +70,7 @@ pub struct Run {
 }
 
 /// Lets an owner move along a path, and an observer watch.
-pub fn run(method: &Method, path: &Path, circumstances: Circumstances) -> Run {
+pub fn run(method: &TrackingMethod, path: &MotionPath, circumstances: Circumstances) -> TrackingRun {
     let Circumstances { latency_us, observer_hz, loss, seed, convergence } = circumstances;
     let frame_us = (1_000_000 + observer_hz / 2) / observer_hz;
     let mut next_seen = Time::from_micros(frame_us / 2);
@@ -96,7 +92,7 @@ pub fn run(method: &Method, path: &Path, circumstances: Circumstances) -> Run {
         shown: None,
     };
     let mut link = Pipe::new(LinkSettings { loss, ..LinkSettings::steady(latency_us) }, seed);
-    let mut run = Run::default();
+    let mut run = TrackingRun::default();
 
     let mut last_frame = Time::from_micros(-1);
     for frame in 0..=DURATION_US * OWNER_HZ / 1_000_000 {
@@ -126,7 +122,6 @@ pub fn run(method: &Method, path: &Path, circumstances: Circumstances) -> Run {
     run
 }
 
-/// Who watches.
 struct Observer {
     replica: Replica,
     display: Display,
@@ -135,7 +130,7 @@ struct Observer {
 }
 
 impl Observer {
-    fn frame(&mut self, link: &mut Pipe<Update>, path: &Path, at: Time, run: &mut Run) {
+    fn frame(&mut self, link: &mut Pipe<Update>, path: &MotionPath, at: Time, run: &mut TrackingRun) {
         let scene = &path.scene;
         let before = self.replica.predict(at, scene).map(|old| self.display.shown(at, &old, path.radius, scene));
         let mut has_news = false;
@@ -155,7 +150,7 @@ impl Observer {
         self.shown = Some((at, shown));
         let truth = path.state(at).pos;
         let depth = |wall: &SceneObject| -wall.separation(at, predicted.pos, path.radius).0;
-        run.seen.push(Seen {
+        run.seen.push(ObservedFrame {
             at,
             error: (predicted.pos - truth).length(),
             penetration: scene.objects().iter().map(depth).fold(0.0, f64::max),
@@ -167,7 +162,12 @@ impl Observer {
 }
 
 /// The ghost's and the observer's.
-fn replica_settings(method: &Method, path: &Path, frame_at: Time, frame_us: i64) -> (ReplicaSettings, ReplicaSettings) {
+fn replica_settings(
+    method: &TrackingMethod,
+    path: &MotionPath,
+    frame_at: Time,
+    frame_us: i64,
+) -> (ReplicaSettings, ReplicaSettings) {
     let (ghost, seen) = match method.collisions {
         Collisions::Off => (CollisionMode::Off, CollisionMode::Off),
         Collisions::Discrete => (CollisionMode::Off, CollisionMode::Discrete { frame_at, frame_us }),
@@ -177,7 +177,7 @@ fn replica_settings(method: &Method, path: &Path, frame_at: Time, frame_us: i64)
     (ReplicaSettings { collisions: ghost, ..settings }, ReplicaSettings { collisions: seen, ..settings })
 }
 
-fn send_rule(method: &Method, latency_us: i64, is_lossy: bool) -> SendRule {
+fn send_rule(method: &TrackingMethod, latency_us: i64, is_lossy: bool) -> SendRule {
     SendRule {
         heartbeat_us: match method.ahead {
             _ if method.is_floor => 0,
@@ -204,20 +204,15 @@ fn send_rule(method: &Method, latency_us: i64, is_lossy: bool) -> SendRule {
     }
 }
 
-/// What a run comes to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Summary {
+pub struct ErrorSummary {
     /// Mean error, in metres.
     pub mean_m: f64,
     /// Root of the mean square.
     pub rms_m: f64,
-    /// Largest error.
     pub max_m: f64,
-    /// Messages sent.
     pub messages: f64,
-    /// Messages per second.
     pub messages_per_s: f64,
-    /// Bytes per second.
     pub bytes_per_s: f64,
     /// Deepest penetration of a wall.
     pub penetration_m: f64,
@@ -229,19 +224,18 @@ pub struct Summary {
     pub window_messages: [f64; 4],
 }
 
-impl Run {
+impl TrackingRun {
     /// The frames that count.
-    pub fn counted(&self) -> impl Iterator<Item = &Seen> {
+    pub fn counted(&self) -> impl Iterator<Item = &ObservedFrame> {
         self.seen.iter().filter(|seen| seen.at.micros() >= COUNTED_FROM_US)
     }
 
-    /// What it comes to.
-    pub fn summary(&self) -> Summary {
+    pub fn summary(&self) -> ErrorSummary {
         let count = self.counted().count().max(1) as f64;
         let seconds = DURATION_US as f64 * 1e-6;
         let within = |at: Time, from: i64, to: i64| at.micros() >= from && at.micros() <= to;
         let window = |tp: i64| self.counted().filter(move |seen| within(seen.at, tp - WINDOW_US, tp + WINDOW_US));
-        Summary {
+        ErrorSummary {
             mean_m: self.counted().map(|seen| seen.error).sum::<f64>() / count,
             rms_m: (self.counted().map(|seen| seen.error * seen.error).sum::<f64>() / count).sqrt(),
             max_m: self.counted().map(|seen| seen.error).fold(0.0, f64::max),
@@ -261,12 +255,12 @@ impl Run {
     }
 }
 
-impl Summary {
+impl ErrorSummary {
     /// The mean of several, number by number; `max_m` is the mean of maxima, `penetration_m` the deepest.
-    pub fn mean(all: &[Summary]) -> Summary {
+    pub fn mean(all: &[ErrorSummary]) -> ErrorSummary {
         let count = all.len().max(1) as f64;
-        let mean = |of: &dyn Fn(&Summary) -> f64| all.iter().map(of).sum::<f64>() / count;
-        Summary {
+        let mean = |of: &dyn Fn(&ErrorSummary) -> f64| all.iter().map(of).sum::<f64>() / count;
+        ErrorSummary {
             mean_m: mean(&|one| one.mean_m),
             rms_m: mean(&|one| one.rms_m),
             max_m: mean(&|one| one.max_m),

@@ -1,8 +1,8 @@
 //! What papers 000 and 004 say about their algorithms, and whether it is so.
 
-use super::RelationsReport;
+use super::{Row, all_coverages, all_objects, row_of};
+use crate::report::claim::{ClaimResult, judged};
 use crate::report::number::{grouped, significant};
-use crate::report::verdict::{Outcome, Verdict};
 
 const EXPANDING: &str = "expanding-sphere";
 const ORDERED: &str = "ordered-relations";
@@ -12,12 +12,12 @@ const BRUTE: &str = "brute-force";
 const OURS: &str = "kinesphere";
 
 /// Every claim, in the papers' order; then ours.
-pub fn verdicts(report: &RelationsReport) -> Vec<Verdict> {
-    let shares = |algorithm| numbers(report, algorithm, BRUTE, Measure::Comparisons);
-    let times = |algorithm| numbers(report, algorithm, BRUTE, Measure::Time);
+pub fn all(rows: &[Row]) -> Vec<ClaimResult> {
+    let shares = |algorithm| numbers(rows, algorithm, BRUTE, Measure::Comparisons);
+    let times = |algorithm| numbers(rows, algorithm, BRUTE, Measure::Time);
     let variations = || [EXPANDING, ORDERED, AXIS, BOTH].into_iter().flat_map(shares);
     vec![
-        verdict(
+        judged(
             "All variations need fewer comparisons than brute force.",
             "000 section 4, graphs 1 to 4; 004 section 3",
             variations().map(|(.., share)| share < 1.0),
@@ -28,15 +28,15 @@ pub fn verdicts(report: &RelationsReport) -> Vec<Verdict> {
                 spread("ordered axis", shares(AXIS))
             ),
         ),
-        grows(report),
-        verdict(
+        grows(rows),
+        judged(
             "Ordered axis needs about 12 % of brute force's comparisons.",
             "000 section 4",
             shares(AXIS).into_iter().map(|(.., share)| (0.08..=0.16).contains(&share)),
             format!("{}; about means 8 to 16 %. {}", spread("Ordered axis", shares(AXIS)), each(shares(AXIS))),
         ),
-        linear(report),
-        verdict(
+        linear(rows),
+        judged(
             "At 4,000 objects expanding sphere needs about a sixth of brute force's comparisons.",
             "004 section 3, figure 3",
             shares(EXPANDING)
@@ -45,26 +45,26 @@ pub fn verdicts(report: &RelationsReport) -> Vec<Verdict> {
                 .map(|(.., share)| (0.12..=0.22).contains(&share)),
             format!("At 5 % coverage and more, about meaning 12 to 22 %: {}", at_objects(shares(EXPANDING), 4_000)),
         ),
-        verdict(
+        judged(
             "At 1 % coverage expanding sphere hardly differs from brute force.",
             "000 graph 1, 004 section 3",
             shares(EXPANDING).into_iter().filter(|&(_, coverage, _)| coverage <= 1.0).map(|(.., share)| share > 0.9),
             format!("Hardly means less than a tenth. {}", each(shares(EXPANDING))),
         ),
-        verdict(
+        judged(
             "It saves comparisons to begin with the largest relations of the last frame.",
             "000 section 3.2",
-            numbers(report, ORDERED, EXPANDING, Measure::Comparisons).into_iter().map(|(.., ratio)| ratio < 1.0),
+            numbers(rows, ORDERED, EXPANDING, Measure::Comparisons).into_iter().map(|(.., ratio)| ratio < 1.0),
             format!(
                 "{}. Within the axis: {}.",
                 spread(
                     "Ordered relations over expanding sphere",
-                    numbers(report, ORDERED, EXPANDING, Measure::Comparisons)
+                    numbers(rows, ORDERED, EXPANDING, Measure::Comparisons)
                 ),
-                spread("with the order over without", numbers(report, BOTH, AXIS, Measure::Comparisons))
+                spread("with the order over without", numbers(rows, BOTH, AXIS, Measure::Comparisons))
             ),
         ),
-        verdict(
+        judged(
             "Expanding sphere and ordered relations are no faster than brute force in time.",
             "000 section 4, graphs 5 to 8",
             [EXPANDING, ORDERED].into_iter().flat_map(times).map(|(.., ratio)| ratio >= 1.0),
@@ -74,34 +74,34 @@ pub fn verdicts(report: &RelationsReport) -> Vec<Verdict> {
                 spread("ordered relations", times(ORDERED))
             ),
         ),
-        verdict(
+        judged(
             "Ordered axis is faster than the others in time.",
             "000 section 4, graphs 5 to 8",
             [BRUTE, EXPANDING, ORDERED]
                 .into_iter()
-                .flat_map(|other| numbers(report, AXIS, other, Measure::Time))
+                .flat_map(|other| numbers(rows, AXIS, other, Measure::Time))
                 .map(|(.., ratio)| ratio < 1.0),
             format!("Time over brute force's: {}.", spread("ordered axis", times(AXIS))),
         ),
-        verdict(
+        judged(
             "Kinesphere is the fastest of all.",
             "This project",
             [BRUTE, EXPANDING, ORDERED, AXIS, BOTH]
                 .into_iter()
-                .flat_map(|other| numbers(report, OURS, other, Measure::Time))
+                .flat_map(|other| numbers(rows, OURS, other, Measure::Time))
                 .map(|(.., ratio)| ratio < 1.0),
             format!(
                 "{}; {}.",
-                spread("Ordered axis takes, in times of ours,", numbers(report, AXIS, OURS, Measure::Time)),
-                spread("brute force", numbers(report, BRUTE, OURS, Measure::Time))
+                spread("Ordered axis takes, in times of ours,", numbers(rows, AXIS, OURS, Measure::Time)),
+                spread("brute force", numbers(rows, BRUTE, OURS, Measure::Time))
             ),
         ),
     ]
 }
 
-fn grows(report: &RelationsReport) -> Verdict {
-    let (objects, coverages) = (report.objects(), report.coverages());
-    let share = |objects, coverage| report.row(objects, coverage, EXPANDING).map(|row| row.share_of_brute_force);
+fn grows(rows: &[Row]) -> ClaimResult {
+    let (objects, coverages) = (all_objects(rows), all_coverages(rows));
+    let share = |objects, coverage| row_of(rows, objects, coverage, EXPANDING).map(|row| row.share_of_brute_force);
     let mut cases = Vec::new();
     for &coverage in &coverages {
         cases.extend(objects.windows(2).filter_map(|pair| Some(share(pair[1], coverage)? < share(pair[0], coverage)?)));
@@ -109,34 +109,34 @@ fn grows(report: &RelationsReport) -> Verdict {
     for &objects in &objects {
         cases.extend(coverages.windows(2).filter_map(|pair| Some(share(objects, pair[1])? < share(objects, pair[0])?)));
     }
-    verdict(
+    judged(
         "The gain grows with the number of objects and with coverage.",
         "000 section 4",
         cases,
-        format!("Expanding sphere's share: {}", each(numbers(report, EXPANDING, BRUTE, Measure::Comparisons))),
+        format!("Expanding sphere's share: {}", each(numbers(rows, EXPANDING, BRUTE, Measure::Comparisons))),
     )
 }
 
-fn linear(report: &RelationsReport) -> Verdict {
-    let objects = report.objects();
+fn linear(rows: &[Row]) -> ClaimResult {
+    let objects = all_objects(rows);
     let mut found = Vec::new();
     if let [few, .., many] = objects[..] {
-        for coverage in report.coverages() {
-            let made = |objects| report.row(objects, coverage, AXIS).map(|row| row.comparisons_raw);
+        for coverage in all_coverages(rows) {
+            let made = |objects| row_of(rows, objects, coverage, AXIS).map(|row| row.comparisons_raw);
             if let (Some(first), Some(last)) = (made(few), made(many)) {
                 found.push((coverage, (last / first).ln() / (many as f64 / few as f64).ln()));
             }
         }
     }
     let texts: Vec<String> = found.iter().map(|(coverage, power)| format!("{power:.2} at {coverage} %")).collect();
-    verdict(
+    judged(
         "Ordered axis scales nearly linearly.",
         "000 section 4",
         found.iter().map(|(_, power)| *power <= 1.25),
         format!(
-            "Comparisons grow with this power of the number of objects, 1 being linear, 2 brute force, and nearly meaning \
-             1.25: {}. On one axis, the objects whose intervals overlap grow with the two-thirds power, so 1.67 is what \
-             to expect without clusters.",
+            "Comparisons grow with this power of the number of objects, 1 being linear, 2 brute force, and nearly \
+             meaning 1.25: {}. On one axis, the objects whose intervals overlap grow with the two-thirds power, so \
+             1.67 is what to expect without clusters.",
             texts.join(", ")
         ),
     )
@@ -149,16 +149,16 @@ enum Measure {
 }
 
 /// One algorithm over another, for each number of objects and coverage.
-fn numbers(report: &RelationsReport, one: &str, other: &str, measure: Measure) -> Vec<(usize, f32, f64)> {
+fn numbers(rows: &[Row], one: &str, other: &str, measure: Measure) -> Vec<(usize, f32, f64)> {
     let value = |objects, coverage, algorithm: &str| {
-        report.row(objects, coverage, algorithm).map(|row| match measure {
+        row_of(rows, objects, coverage, algorithm).map(|row| match measure {
             Measure::Comparisons => row.comparisons_raw,
             Measure::Time => row.ms_per_frame,
         })
     };
     let mut found = Vec::new();
-    for coverage in report.coverages() {
-        for objects in report.objects() {
+    for coverage in all_coverages(rows) {
+        for objects in all_objects(rows) {
             if let (Some(one), Some(other)) = (value(objects, coverage, one), value(objects, coverage, other)) {
                 found.push((objects, coverage, one / other.max(1e-9)));
             }
@@ -199,8 +199,4 @@ fn at_objects(numbers: Vec<(usize, f32, f64)>, objects: usize) -> String {
     let texts: Vec<String> =
         own.map(|(_, coverage, share)| format!("{:.1} % at {coverage} %", 100.0 * share)).collect();
     if texts.is_empty() { "not measured.".to_owned() } else { texts.join(", ") + "." }
-}
-
-fn verdict(claim: &str, source: &str, cases: impl IntoIterator<Item = bool>, evidence: String) -> Verdict {
-    Verdict { claim: claim.to_owned(), source: source.to_owned(), outcome: Outcome::of_cases(cases), evidence }
 }

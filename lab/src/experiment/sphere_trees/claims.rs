@@ -5,9 +5,10 @@ use shapes::sphere_tree::{Method, Object, SphereTree, build, default_caps};
 use space::DVec3;
 
 use super::Row;
-use crate::report::verdict::{Outcome, Verdict};
+use crate::report::claim::{ClaimResult, judged};
 
 /// Errors of a Combined tree and of an octree, around the same mesh.
+#[derive(Clone, Debug)]
 pub struct Comparison {
     mesh: String,
     /// Combined's level, its error, the octree's level, its error.
@@ -34,20 +35,13 @@ pub fn compare(
     Comparison { mesh: mesh.to_owned(), cases }
 }
 
-/// A verdict on each claim.
-pub fn judge(comparisons: &[Comparison], rows: &[Row]) -> Vec<Verdict> {
+pub fn all(comparisons: &[Comparison], rows: &[Row]) -> Vec<ClaimResult> {
     let cases = || comparisons.iter().flat_map(|mesh| mesh.cases.iter().map(move |case| (mesh, case)));
     let evidence: Vec<String> = cases()
         .map(|(mesh, (level, ours, against, octree))| {
             format!("{}: Combined level {level} {ours:.3}, octree level {against} {octree:.3}", mesh.mesh)
         })
         .collect();
-    let deeper = Verdict {
-        claim: "Combined with 2 and 3 levels is more accurate than a spherical octree with 4 and 5.".to_owned(),
-        source: "paper 003, sections 4.2 and 6".to_owned(),
-        outcome: Outcome::of_cases(cases().map(|(_, (_, ours, _, octree))| ours < octree)),
-        evidence: evidence.join("; "),
-    };
     let find = |row: &Row| {
         rows.iter().find(|other| other.mesh == row.mesh && other.level == row.level && other.method == "octree")
     };
@@ -55,14 +49,18 @@ pub fn judge(comparisons: &[Comparison], rows: &[Row]) -> Vec<Verdict> {
         rows.iter().filter(|row| row.method == "combined" && row.level > 0).filter_map(|row| Some((row, find(row)?)))
     };
     let better = pairs().filter(|(combined, octree)| combined.e_max < octree.e_max).count();
-    let tighter = Verdict {
-        claim: "Combined builds tighter trees than the spherical octree.".to_owned(),
-        source: "paper 003, section 8".to_owned(),
-        outcome: Outcome::of_cases(pairs().map(|(combined, octree)| combined.e_max < octree.e_max)),
-        evidence: format!(
-            "level against level, the worst ball sticks out less in {better} of {} cases",
-            pairs().count()
+    vec![
+        judged(
+            "Combined with 2 and 3 levels is more accurate than a spherical octree with 4 and 5.",
+            "paper 003, sections 4.2 and 6",
+            cases().map(|(_, (_, ours, _, octree))| ours < octree),
+            evidence.join("; "),
         ),
-    };
-    vec![deeper, tighter]
+        judged(
+            "Combined builds tighter trees than the spherical octree.",
+            "paper 003, section 8",
+            pairs().map(|(combined, octree)| combined.e_max < octree.e_max),
+            format!("level against level, the worst ball sticks out less in {better} of {} cases", pairs().count()),
+        ),
+    ]
 }

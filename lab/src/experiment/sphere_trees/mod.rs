@@ -2,79 +2,62 @@
 //! are built again, beside a tight octree and our own best, and every level is measured.
 
 mod claims;
-mod figures;
 
+use std::path::Path;
+
+use clap::Args;
+use kinesphere::failure::Failure;
+use kinesphere::levels::Levels;
+use kinesphere::mesh_file::load;
 use serde::Serialize;
-use shapes::mesh::TriangleMesh;
+use shapes::mesh::catalog;
 use shapes::sphere_tree::metrics::{LevelMetrics, measure};
-use shapes::sphere_tree::{BuildError, MAX_DEPTH, Method, Object, SphereTree, build};
+use shapes::sphere_tree::{Method, Object, build};
 
-use super::Document;
-use crate::report::page::{Block, Page, Section};
-use crate::report::verdict::Verdict;
+use crate::report::axis::PlotAxis;
+use crate::report::chart::{Chart, Look, look, series_by};
+use crate::report::claim::ClaimResult;
+use crate::report::csv::to_table;
+use crate::report::page::{Figure, Page, PageBlock, section};
 use crate::stopwatch::{Stopwatch, timed};
-use kinesphere::table::Table;
+use crate::study::{Progress, Report, Results, Study, refused};
+use claims::Comparison;
 
-/// What to run.
-#[derive(Clone, Debug)]
+const METHODS: [Look; 4] = [
+    look("octree", "octree", "#CC79A7"),
+    look("octree-tight", "octree-tight", "#009E73"),
+    look("combined", "combined", "#0072B2"),
+    look("best", "best", "#D55E00"),
+];
+
+/// Paper 003, section 4: how closely can spheres wrap a shape?
+///
+/// Builds sphere-trees by every method and measures every level. Fails if a level misses a part of the surface.
+#[derive(Args, Clone, Debug, Serialize)]
 pub struct Settings {
-    /// Names and meshes.
-    pub meshes: Vec<(String, TriangleMesh)>,
-    /// At most so many balls on each level, from the first.
-    pub spheres: Vec<usize>,
-    /// How the meshes were named on the command line, to repeat the run.
-    pub arguments: String,
+    /// Meshes: files (.obj, .gltf, .glb, .tri), or shapes by name [default: all shapes that are shipped]
+    #[arg(long, num_args = 1.., value_name = "FILE")]
+    pub mesh: Vec<String>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub levels: Levels,
 }
 
-/// Why nothing came out.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum SphereTreesError {
-    /// No meshes.
-    #[error("no mesh was given")]
-    NoMesh,
-    /// Too few or too many levels.
-    #[error("{found} levels, expected 1 to {MAX_DEPTH}")]
-    Depth {
-        /// How many were asked for.
-        found: usize,
-    },
-    /// A tree could not be built.
-    #[error("{mesh}, {method}: {error}")]
-    Build {
-        /// Around what.
-        mesh: String,
-        /// How.
-        method: &'static str,
-        /// Why not.
-        error: BuildError,
-    },
-}
-
-/// What came out.
+/// What the claims need beside the rows.
 #[derive(Clone, Debug, Serialize)]
-pub struct SphereTrees {
-    /// The command that repeats the run.
-    pub command: String,
-    /// How many levels there are below the root.
-    pub depth: usize,
-    /// At most so many balls on each level.
-    pub spheres: Vec<usize>,
-    /// One per mesh, method and level.
-    pub rows: Vec<Row>,
-    /// The paper's claims.
-    pub verdicts: Vec<Verdict>,
+pub struct TreeFacts {
+    #[serde(skip)]
+    comparisons: Vec<Comparison>,
 }
 
 /// A level of a tree. Lengths are shares of the radius of the smallest ball around the mesh.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// Around what.
     pub mesh: String,
-    /// How it was built.
     pub method: &'static str,
-    /// The level; the root is level 0.
+    /// The root is level 0.
     pub level: usize,
-    /// How many balls it has.
+    /// Balls of the level.
     pub spheres: usize,
     /// The farthest that a ball sticks out.
     pub e_max: f64,
@@ -90,50 +73,66 @@ pub struct Row {
     pub build_cpu_s: f64,
 }
 
-/// Builds and measures everything. `progress` is told how many trees are done, of how many.
-pub fn run(
-    settings: &Settings,
-    stopwatch: &mut dyn Stopwatch,
-    progress: &mut dyn FnMut(u32, u32),
-) -> Result<SphereTrees, SphereTreesError> {
-    if settings.meshes.is_empty() {
-        return Err(SphereTreesError::NoMesh);
-    }
-    let depth = settings.spheres.len();
-    if depth == 0 || depth > MAX_DEPTH {
-        return Err(SphereTreesError::Depth { found: depth });
-    }
-    let total = (settings.meshes.len() * Method::ALL.len()) as u32;
-    let mut rows = Vec::new();
-    let mut comparisons = Vec::new();
-    for (name, mesh) in &settings.meshes {
-        let vertices = mesh.wide_vertices();
-        let refused = |method: Method, error: BuildError| SphereTreesError::Build {
-            mesh: name.clone(),
-            method: method.name(),
-            error,
-        };
-        let object = Object::new(&vertices, mesh.triangles()).map_err(|error| refused(Method::Octree, error.into()))?;
-        let mut combined: Option<SphereTree> = None;
-        for method in Method::ALL {
-            let (built, elapsed) = timed(stopwatch, || build(&vertices, mesh.triangles(), method, &settings.spheres));
-            let tree = built.map_err(|error| refused(method, error))?.tree;
-            let levels = measure(&object, &tree);
-            rows.extend(levels.iter().map(|level| row(name, method, level, elapsed.cpu_ms * 1e-3)));
-            if method == Method::Combined {
-                combined = Some(tree);
+impl Study for Settings {
+    const NAME: &'static str = "sphere-trees";
+    const EXAMPLE: &'static str = "--mesh rabbit --depth 2 --json";
+    const UNIT: &'static str = "trees";
+    const HAS_PAGE: bool = true;
+    type Row = Row;
+    type Facts = TreeFacts;
+
+    fn run(&self, stopwatch: &mut dyn Stopwatch, progress: Progress<'_>) -> Result<Results<Settings>, Failure> {
+        let caps = self.levels.caps()?;
+        let all = || catalog::NAMES.map(str::to_owned).to_vec();
+        let meshes = if self.mesh.is_empty() { all() } else { self.mesh.clone() };
+        let total = (meshes.len() * Method::ALL.len()) as u32;
+        let (mut rows, mut comparisons, mut done) = (Vec::new(), Vec::new(), 0);
+        for name in meshes {
+            let mesh = load(&name)?;
+            // A file is known by its name without folder and ending.
+            let name = Path::new(&name).file_stem().map_or(name.clone(), |stem| stem.to_string_lossy().into_owned());
+            let vertices = mesh.wide_vertices();
+            let object =
+                Object::new(&vertices, mesh.triangles()).map_err(|error| refused(format!("{name}: {error}")))?;
+            for method in Method::ALL {
+                let (built, elapsed) = timed(stopwatch, || build(&vertices, mesh.triangles(), method, &caps));
+                let built = built.map_err(|error| refused(format!("{name}, {}: {error}", method.name())))?;
+                let levels = measure(&object, &built.tree);
+                rows.extend(levels.iter().map(|level| row(&name, method, level, elapsed.cpu_ms * 1e-3)));
+                if method == Method::Combined {
+                    comparisons.push(claims::compare(&name, &object, &vertices, mesh.triangles(), &built.tree));
+                }
+                done += 1;
+                progress(done, total);
             }
-            progress(rows.len() as u32 / (depth as u32 + 1), total);
         }
-        if let Some(combined) = combined {
-            comparisons.push(claims::compare(name, &object, &vertices, mesh.triangles(), &combined));
-        }
+        Ok((rows, TreeFacts { comparisons }))
     }
-    let spheres: Vec<String> = settings.spheres.iter().map(usize::to_string).collect();
-    let command =
-        format!("cargo run --release -p lab -- sphere-trees{} --spheres {}", settings.arguments, spheres.join(","));
-    let verdicts = claims::judge(&comparisons, &rows);
-    Ok(SphereTrees { command, depth, spheres: settings.spheres.clone(), rows, verdicts })
+
+    fn claims(report: &Report<Settings>) -> Vec<ClaimResult> {
+        claims::all(&report.facts.comparisons, &report.rows)
+    }
+
+    fn page(report: &Report<Settings>) -> Page {
+        let lead = "Sphere-trees by four methods. E is how far the worst ball of a level sticks out, as a share of the \
+                    radius of the smallest ball around the mesh; OV is the volume outside that the level fills, as a \
+                    share of the mesh's.";
+        let sections = vec![
+            section("Claims", [PageBlock::Verdicts(report.claims.clone())]),
+            section("More balls", [PageBlock::Figures(figures(&report.rows))]),
+            section("All levels", [PageBlock::Table(to_table(&report.rows))]),
+        ];
+        Page::new("How closely can spheres wrap a shape?", lead, sections)
+    }
+
+    fn failures(report: &Report<Settings>) -> Vec<String> {
+        let missed = report.rows.iter().find(|row| row.miss_percent > 0.0 || row.gap > 0.0);
+        let sentence = |row: &Row| {
+            let Row { mesh, method, level, miss_percent, .. } = row;
+            format!("{mesh}, {method}: level {level} misses {miss_percent} % of the surface.")
+        };
+        missed.map(sentence).into_iter().collect()
+    }
 }
 
 fn row(mesh: &str, method: Method, level: &LevelMetrics, build_cpu_s: f64) -> Row {
@@ -151,69 +150,42 @@ fn row(mesh: &str, method: Method, level: &LevelMetrics, build_cpu_s: f64) -> Ro
     }
 }
 
-impl SphereTrees {
-    /// Whether every level covers all of the surface.
-    pub fn holds(&self) -> bool {
-        self.rows.iter().all(|row| row.miss_percent == 0.0 && row.gap == 0.0)
-    }
-
-    /// Everything worth keeping.
-    pub fn documents(&self) -> Vec<Document> {
-        let page = Page {
-            title: "How closely can spheres wrap a shape?".to_owned(),
-            lead: "Sphere-trees by four methods. E is how far the worst ball of a level sticks out, as a share of the radius \
-                   of the smallest ball around the mesh; OV is the volume outside that the level fills, as a share of the \
-                   mesh's."
-                .to_owned(),
-            sections: vec![
-                Section { heading: "Verdicts".to_owned(), blocks: vec![Block::Verdicts(self.verdicts.clone())] },
-                Section { heading: "More balls".to_owned(), blocks: vec![Block::Figures(figures::all(self))] },
-                Section { heading: "All levels".to_owned(), blocks: vec![Block::Table(table(&self.rows))] },
-            ],
-            command: self.command.clone(),
-        };
-        Document::all("sphere-trees", &page, &self.rows, self, figures::all(self))
-    }
-
-    /// The report for a terminal.
-    pub fn to_text(&self) -> String {
-        format!("{}\n{}\n", table(&self.rows), Verdict::list(&self.verdicts))
-    }
+/// How far balls stick out, and how much they fill, with ever more of them: one plot of each per mesh.
+fn figures(rows: &[Row]) -> Vec<Figure> {
+    let error = "How far the worst ball of a level sticks out. Lower is closer; to the left is cheaper.";
+    let outside = "The volume outside that a level fills, as a share of the mesh's: how often a small thing nearby is \
+                   taken for a touch.";
+    let of = |own: &[Row]| {
+        let mesh = &own[0].mesh;
+        [
+            Figure::new(format!("error-{mesh}"), error, chart(own, "E", |row| row.e_max)),
+            Figure::new(format!("outside-{mesh}"), outside, chart(own, "OV", |row| row.ov)),
+        ]
+    };
+    rows.chunk_by(|one, next| one.mesh == next.mesh).flat_map(of).collect()
 }
 
-fn table(rows: &[Row]) -> Table {
-    let headings = ["mesh", "method", "level", "spheres", "E max", "E avg", "miss %", "gap", "OV", "build CPU s"];
-    let mut table = Table::new(headings);
-    for row in rows {
-        table.row([
-            row.mesh.clone(),
-            row.method.to_owned(),
-            row.level.to_string(),
-            row.spheres.to_string(),
-            format!("{:.4}", row.e_max),
-            format!("{:.4}", row.e_avg),
-            format!("{:.2}", row.miss_percent),
-            format!("{:.4}", row.gap),
-            format!("{:.3}", row.ov),
-            format!("{:.2}", row.build_cpu_s),
-        ]);
-    }
-    table
+fn chart(rows: &[Row], label: &str, value: fn(&Row) -> f64) -> String {
+    /// Below this nothing is drawn: zero has no logarithm.
+    const LEAST: f64 = 1e-6;
+    let mut series =
+        series_by(&METHODS, rows.iter(), |row| row.method, |row| (row.spheres as f64, value(row).max(LEAST)));
+    // A level with as many balls as the one above adds nothing.
+    series.iter_mut().for_each(|series| series.points.dedup_by_key(|point| point.0));
+    let title = format!("{}: {label} over the number of balls", rows[0].mesh);
+    Chart { title, x: PlotAxis::logarithmic("balls"), y: PlotAxis::logarithmic(label), series }.to_svg()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stopwatch::SteadyStopwatch;
-    use shapes::mesh::catalog::shape;
+    use crate::study::tried;
 
     #[test]
     fn a_box_is_wrapped_by_every_method_on_every_level() {
-        let meshes = vec![("box".to_owned(), shape("box").unwrap())];
-        let settings = Settings { meshes, spheres: vec![8, 64], arguments: " --mesh box".to_owned() };
-        let report = run(&settings, &mut SteadyStopwatch::new(5), &mut |_, _| {}).unwrap();
+        let report = tried::<Settings>("--mesh box --spheres 8,64", 5);
         assert_eq!(report.rows.len(), 4 * 3);
-        assert!(report.holds());
+        assert!(Settings::failures(&report).is_empty());
         assert!(report.rows.iter().all(|row| row.build_cpu_s == 0.005));
         let row =
             |method: &str, level| report.rows.iter().find(|row| row.method == method && row.level == level).unwrap();
@@ -222,14 +194,5 @@ mod tests {
         assert!((row("octree", 2).e_max - 0.1057).abs() < 1e-3 && row("octree", 2).spheres == 56);
         assert!(report.to_text().contains("octree-tight"));
         assert_eq!(report.documents().len(), 3 + 2);
-    }
-
-    #[test]
-    fn nothing_to_do_is_refused() {
-        let none = Settings { meshes: vec![], spheres: vec![8], arguments: String::new() };
-        assert_eq!(run(&none, &mut SteadyStopwatch::new(1), &mut |_, _| {}).unwrap_err(), SphereTreesError::NoMesh);
-        let flat = Settings { meshes: vec![("box".to_owned(), shape("box").unwrap())], spheres: vec![], ..none };
-        let refused = run(&flat, &mut SteadyStopwatch::new(1), &mut |_, _| {}).unwrap_err();
-        assert_eq!(refused.to_string(), "0 levels, expected 1 to 8");
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Invariants, after each update:
 //! - Each axis has both ends of every row's interval, sorted.
-//! - `pairs` are the pairs of rows whose boxes overlap. Two intervals begin to overlap exactly when one's low end passes
-//!   the other's high end, so that every change of a pair shows as a swap on some axis.
+//! - `pairs` are the pairs of rows whose boxes overlap. Two intervals begin to overlap exactly when one's low end
+//!   passes the other's high end, so that every change of a pair shows as a swap on some axis.
 
 use super::Work;
 use super::aabb::Aabb;

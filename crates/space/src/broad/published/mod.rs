@@ -3,7 +3,7 @@
 
 mod aabb;
 mod box_sweep;
-mod gathered;
+mod cell_members;
 mod grid_sweep;
 mod interval_ends;
 mod octree;

@@ -2,30 +2,29 @@
 //! listed in each leaf that its box overlaps, and each leaf is searched by brute force. It is built anew every tick.
 //!
 //! Invariants, from `update` to `find`:
-//! - The deepest leaves are voxels; a node is a cube of them, and lists exactly those whose box is in one of its voxels.
+//! - The deepest leaves are voxels; a node is a cube of them, and lists exactly those whose box is in one of its
+//!   voxels.
 //! - Every voxel with two objects is in one leaf. A node with fewer than two is not made.
 //! - Lists together have at most [`Octree::LISTED_MAX`] entries per object: a node is not split beyond that.
 
 use super::aabb::Aabb;
-use super::gathered::Gathered;
+use super::cell_members::CellMembers;
 use super::voxels::{VoxelRange, Voxels};
 use super::{BroadPhase, Work, take_in_if_new};
 use crate::{Edition, Pair, Spheres};
 
-/// An octree with brute force in its leaves.
 #[derive(Clone, Debug)]
 pub struct Octree {
     depth: u32,
     /// The voxels of each row.
     ranges: Vec<VoxelRange>,
     leaves: Vec<Node>,
-    /// Nodes still to be split.
     open: Vec<Node>,
     /// The objects of the nodes, each node's in one run.
     listed: Vec<u32>,
     /// Scratch: which children each object of a node is in, one bit each.
     children: Vec<u8>,
-    gathered: Gathered,
+    members: CellMembers,
     /// The world at the last update.
     seen: Option<Edition>,
 }
@@ -34,14 +33,12 @@ pub struct Octree {
 #[derive(Clone, Copy, Debug)]
 struct Node {
     low: [u32; 3],
-    /// Voxels along an edge.
     edge: u32,
     /// Its run in `listed`.
     from: usize,
     to: usize,
 }
 
-/// Why an octree cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an octree of depth {depth} requested, expected at most {}", Octree::DEPTH_MAX)]
 pub struct OctreeError {
@@ -69,7 +66,7 @@ impl Octree {
             open: Vec::new(),
             listed: Vec::new(),
             children: Vec::new(),
-            gathered: Gathered::default(),
+            members: CellMembers::default(),
             seen: None,
         })
     }
@@ -166,7 +163,7 @@ impl BroadPhase for Octree {
         for leaf in &self.leaves {
             let cube = VoxelRange { low: leaf.low, high: leaf.low.map(|low| low + leaf.edge - 1) };
             let rows = &self.listed[leaf.from..leaf.to];
-            work.sphere_tests += self.gathered.brute_force(spheres.columns(), rows, |one, other| {
+            work.sphere_tests += self.members.brute_force(spheres.columns(), rows, |one, other| {
                 let shared = self.ranges[one as usize].first_shared(&self.ranges[other as usize]);
                 if cube.contains(shared) {
                     pairs.push(Pair::of_rows(one, other));

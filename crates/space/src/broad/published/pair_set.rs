@@ -1,4 +1,5 @@
-//! A set of pairs of rows that is quick to change: open addressing, in an order that depends on nothing but its history.
+//! A set of pairs of rows that is quick to change: open addressing, in an order that depends on nothing but its
+//! history.
 //!
 //! Invariants:
 //! - The table's length is a power of two, and at most half of it is in use.

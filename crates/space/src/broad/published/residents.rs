@@ -5,8 +5,8 @@
 //! - An object in more than [`Residents::VOXELS_MAX`] voxels is on a separate list instead: memory stays linear in the
 //!   number of objects.
 //!
-//! Every row is read again at every update, so that it does not matter which world is handed over, or whether ticks were
-//! skipped: what is as it was costs a comparison.
+//! Every row is read again at every update, so that it does not matter which world is handed over, or whether ticks
+//! were skipped: what is as it was costs a comparison.
 
 use crate::Vec3;
 
@@ -95,7 +95,6 @@ impl Residents {
         self.rows.truncate(columns.x.len());
     }
 
-    /// Whether an object is in a voxel.
     #[inline]
     pub fn is_in(&self, row: u32, voxel: usize) -> bool {
         match (self.rows.get(row as usize), self.voxels) {

@@ -1,4 +1,5 @@
-//! Sweep and prune, as in I-COLLIDE and paper 003: the ends of all boxes sorted on three axes and kept from tick to tick.
+//! Sweep and prune, as in I-COLLIDE and paper 003: the ends of all boxes sorted on three axes and kept from tick to
+//! tick.
 //!
 //! Invariants, from `update` to `find`:
 //! - `listed` are the rows that the sweep knows: those that lived at the last update.

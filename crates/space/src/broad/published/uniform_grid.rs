@@ -1,5 +1,5 @@
-//! Paper 003's grid: a box cut into voxels once, each object listed in every voxel that its box overlaps, and brute force
-//! in each voxel.
+//! Paper 003's grid: a box cut into voxels once, each object listed in every voxel that its box overlaps, and brute
+//! force in each voxel.
 //!
 //! Invariants:
 //! - A voxel lists its residents, in any order, and knows the pairs among them that it reports.
@@ -7,19 +7,18 @@
 
 use crate::Vec3;
 
-use super::gathered::Gathered;
+use super::cell_members::CellMembers;
 use super::residents::{Change, Residents};
 use super::voxels::VoxelsError;
 use super::{BroadPhase, Work, take_in_if_new};
 use crate::{Edition, Pair, Spheres};
 
-/// A static grid with brute force in its voxels.
 #[derive(Clone, Debug)]
 pub struct UniformGrid {
     residents: Residents,
     voxels: Vec<Voxel>,
     touched: Vec<u32>,
-    gathered: Gathered,
+    members: CellMembers,
     /// The world at the last update.
     seen: Option<Edition>,
 }
@@ -46,7 +45,7 @@ impl UniformGrid {
     }
 
     fn of(residents: Residents) -> UniformGrid {
-        UniformGrid { residents, voxels: Vec::new(), touched: Vec::new(), gathered: Gathered::default(), seen: None }
+        UniformGrid { residents, voxels: Vec::new(), touched: Vec::new(), members: CellMembers::default(), seen: None }
     }
 }
 
@@ -89,7 +88,7 @@ impl BroadPhase for UniformGrid {
             let voxel = &mut self.voxels[number as usize];
             voxel.is_touched = false;
             voxel.pairs.clear();
-            work.sphere_tests += self.gathered.brute_force(spheres.columns(), &voxel.rows, |one, other| {
+            work.sphere_tests += self.members.brute_force(spheres.columns(), &voxel.rows, |one, other| {
                 if self.residents.is_reported_by(number as usize, one, other) {
                     voxel.pairs.push(Pair::of_rows(one, other));
                 }

@@ -9,7 +9,6 @@ use crate::Vec3;
 use super::aabb::Aabb;
 use crate::Spheres;
 
-/// Why a box cannot be cut into voxels.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum VoxelsError {
     /// A box that holds nothing, or whose corners are not finite.
@@ -17,17 +16,12 @@ pub enum VoxelsError {
     Bounds {
         /// Along which axis: `x`, `y` or `z`.
         axis: char,
-        /// The low end.
         low: f32,
-        /// The high end.
         high: f32,
     },
     /// No voxels, or more than are useful.
     #[error("{} x {} x {} voxels requested, expected 1 to {} in all", cells[0], cells[1], cells[2], Voxels::MAX)]
-    Cells {
-        /// How many along each axis.
-        cells: [u32; 3],
-    },
+    Cells { cells: [u32; 3] },
 }
 
 /// Equal voxels, numbered along x, then y, then z.
@@ -120,7 +114,6 @@ impl Voxels {
 }
 
 impl VoxelRange {
-    /// How many voxels.
     pub fn count(&self) -> u64 {
         (0..3).map(|axis| u64::from(self.high[axis] - self.low[axis]) + 1).product()
     }
@@ -130,7 +123,6 @@ impl VoxelRange {
         (0..3).all(|axis| self.low[axis] <= place[axis] && place[axis] <= self.high[axis])
     }
 
-    /// Calls `visit` with each voxel.
     #[inline]
     pub fn for_each(&self, mut visit: impl FnMut([u32; 3])) {
         for z in self.low[2]..=self.high[2] {

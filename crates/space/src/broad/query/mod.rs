@@ -1,8 +1,8 @@
 //! Spatial queries: the objects within a sphere or a box, the first on a ray or in the path of a sphere, the nearest.
 //!
-//! [`Finder`] keeps a tree of cubes over the objects and answers from it. Each answer is defined by a test of one object,
-//! and equals that of a loop over all objects; the tree only spares most of the tests. It rules objects out with a margin
-//! for the rounding of the test.
+//! [`Finder`] keeps a tree of cubes over the objects and answers from it. Each answer is defined by a test of one
+//! object, and equals that of a loop over all objects; the tree only spares most of the tests. It rules objects out
+//! with a margin for the rounding of the test.
 
 mod tree;
 
@@ -51,7 +51,6 @@ pub struct Hit {
     pub time: f64,
 }
 
-/// An object, and how far it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Neighbour {
     pub slot: Slot,
@@ -60,7 +59,6 @@ pub struct Neighbour {
 }
 
 impl Finder {
-    /// An empty finder.
     pub fn new() -> Finder {
         Finder::default()
     }
@@ -97,8 +95,8 @@ impl Finder {
         }
     }
 
-    /// Replaces `found` by the objects that overlap `sphere` ([`Sphere::overlaps`]), ascending; by none if its radius is
-    /// negative or NaN, or its centre is not finite.
+    /// Replaces `found` by the objects that overlap `sphere` ([`Sphere::overlaps`]), ascending; by none if its radius
+    /// is negative or NaN, or its centre is not finite.
     pub fn within_sphere(&self, sphere: Sphere, found: &mut Vec<Slot>) {
         found.clear();
         if !sphere.center.is_finite() || sphere.radius.is_nan() || sphere.radius < 0.0 {
@@ -135,15 +133,15 @@ impl Finder {
         found.sort_unstable();
     }
 
-    /// The first object on the ray from `origin` to `origin + motion`; of several at once, the one with the lowest slot.
-    /// An object around the origin is met at time 0. A ray passes points, as they have no surface.
+    /// The first object on the ray from `origin` to `origin + motion`; of several at once, the one with the lowest
+    /// slot. An object around the origin is met at time 0. A ray passes points, as they have no surface.
     pub fn first_on_ray(&self, origin: Vec3, motion: Vec3) -> Option<Hit> {
         self.first_of_motion(Sphere::new(origin, 0.0), motion)
     }
 
-    /// The first object that a sphere touches while it moves by `motion` ([`contact`]). An object that overlaps it at the
-    /// start is met at time 0; one that only touches it and is left behind is not met. Of several at once, the one with
-    /// the lowest slot.
+    /// The first object that a sphere touches while it moves by `motion` ([`contact`]). An object that overlaps it at
+    /// the start is met at time 0; one that only touches it and is left behind is not met. Of several at once, the one
+    /// with the lowest slot.
     pub fn first_of_motion(&self, sphere: Sphere, motion: Vec3) -> Option<Hit> {
         if !sphere.center.is_finite() || !motion.is_finite() || !sphere.radius.is_finite() || sphere.radius < 0.0 {
             return None;
@@ -193,7 +191,6 @@ impl Finder {
         best.into_sorted_vec().into_iter().map(|ByDistance(neighbour)| neighbour).collect()
     }
 
-    /// How many objects it knows.
     pub fn len(&self) -> usize {
         self.tree.len()
     }
@@ -235,8 +232,8 @@ impl Cube {
         (beyond - rounding).max(DVec3::ZERO).length()
     }
 
-    /// The time at which a moving sphere first reaches an object that may be in this cube, or a little earlier. `None` if it
-    /// never does.
+    /// The time at which a moving sphere first reaches an object that may be in this cube, or a little earlier. `None`
+    /// if it never does.
     fn entered_by(&self, origin: DVec3, motion: DVec3, radius: f64) -> Option<f64> {
         let from = origin - self.center;
         let scale = from.abs().max_element() + motion.abs().max_element() + self.half + self.widest + radius;

@@ -4,8 +4,8 @@
 //! - An object's centre is in its cube, and its radius is at most half the cube's side; so an object that moves within
 //!   its cube changes nothing but its own entry.
 //! - A cube's `count` is how many objects are in it and below; its `widest` is no less than any of their radii.
-//! - A cube has eight children or none. It gets them when it is crowded by objects that fit into them, and loses them when
-//!   few are left. Many objects at one place stay together in a cube at the end of [`Tree::SMALLEST`].
+//! - A cube has eight children or none. It gets them when it is crowded by objects that fit into them, and loses them
+//!   when few are left. Many objects at one place stay together in a cube at the end of [`Tree::SMALLEST`].
 //! - The root contains all objects: it grows by becoming one eighth of a root of twice its size.
 
 use crate::{DVec3, Vec3};
@@ -68,8 +68,8 @@ impl Entry {
 }
 
 impl Cube {
-    /// Compares with the corners, which are exact. The distance from the centre would be rounded, and a point just outside
-    /// taken for one inside.
+    /// Compares with the corners, which are exact. The distance from the centre would be rounded, and a point just
+    /// outside taken for one inside.
     fn contains(&self, point: DVec3) -> bool {
         let half = DVec3::splat(self.half);
         (self.center - half).cmple(point).all() && point.cmple(self.center + half).all()

@@ -72,15 +72,15 @@ impl Region<'_> {
         }
     }
 
-    /// The best result of these reducers, and whose it was. `None` if none finds anything.
-    pub(super) fn best_of(&self, reducers: &[Reducer]) -> Option<(Reducer, Division)> {
+    /// The best result of these reducers; `None` if none finds anything.
+    pub(super) fn best_of(&self, reducers: &[Reducer]) -> Option<Division> {
         let entrants = reducers.par_iter().map(|&reducer| {
             let sites = self.reduce(reducer);
             let is_valid = !sites.is_empty() && sites.len() <= self.limit;
-            is_valid.then(|| (reducer, settle(&self.task, self.judge, divide(&self.task, sites, self.error), REFIT)))
+            is_valid.then(|| settle(&self.task, self.judge, divide(&self.task, sites, self.error), REFIT))
         });
-        let entrants: Vec<Option<(Reducer, Division)>> = entrants.collect();
-        entrants.into_iter().flatten().min_by(|(_, a), (_, b)| {
+        let entrants: Vec<Option<Division>> = entrants.collect();
+        entrants.into_iter().flatten().min_by(|a, b| {
             // Within half a percent the smaller balls win: they fill less around the object.
             let size = |division: &Division| {
                 division.sites.iter().map(|site| site.reach(division.worst()).powi(3)).sum::<f64>()
@@ -98,32 +98,19 @@ impl Region<'_> {
     }
 }
 
-/// A tree in unit coordinates, and how often each reducer won.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Combined {
-    pub tree: SphereTree,
-    /// In the order of [`Reducer::ALL`].
-    pub won: [usize; 5],
-}
-
 /// Builds a tree in unit coordinates with at most eight children per node and at most `caps[l - 1]` balls on level `l`.
-pub fn build_combined(object: &Object, caps: &[usize], reducers: &[Reducer]) -> Result<Combined, TreeError> {
+pub fn build_combined(object: &Object, caps: &[usize], reducers: &[Reducer]) -> Result<SphereTree, TreeError> {
     let field = (!object.looks_convex()).then(|| DistanceField::new(object));
     let root = Ball::new(DVec3::ZERO, 1.0).grown_to(object.triangles().iter().flatten().copied());
     let error = error_of(object, root, TOLERANCE).at_most;
     let mut levels = vec![vec![(root, error, 0)]];
-    let mut won = [0; 5];
     for &cap in caps {
-        let (level, wins) = next_level(object, field.as_ref(), &levels, cap, reducers);
-        for (sum, wins) in won.iter_mut().zip(wins) {
-            *sum += wins;
-        }
-        levels.push(level);
+        levels.push(next_level(object, field.as_ref(), &levels, cap, reducers));
     }
     let mut tree = SphereTree::new(&levels, 1.0)?;
     let finest = levels.last().map_or(0.0, |level| level.iter().map(|node| node.1).fold(0.0, f64::max)) / 16.0;
     mend(&mut tree, object.triangles(), finest.max(1e-4));
-    Ok(Combined { tree, won })
+    Ok(tree)
 }
 
 type Level = Vec<(Ball, f64, u32)>;
@@ -134,7 +121,7 @@ fn next_level(
     levels: &[Level],
     cap: usize,
     reducers: &[Reducer],
-) -> (Level, [usize; 5]) {
+) -> Level {
     let above = &levels[levels.len() - 1];
     let limit = (cap / above.len()).clamp(1, CHILDREN);
     let samples = sample(object, (POINTS * above.len()).clamp(1_500, 60_000));
@@ -146,11 +133,11 @@ fn next_level(
     for &patch in &samples.patches {
         patches[owner(levels, patch.center)].push(patch);
     }
-    let families: Vec<(Level, Option<Reducer>)> = (0..above.len())
+    let families: Vec<Level> = (0..above.len())
         .into_par_iter()
         .map(|node| {
             let (ball, error, _) = above[node];
-            let kept = (vec![(ball, error, node as u32)], None);
+            let kept = vec![(ball, error, node as u32)];
             if points[node].len() < 2 || limit < 2 || error <= CLOSE_ENOUGH {
                 return kept;
             }
@@ -166,7 +153,7 @@ fn next_level(
                 error,
                 limit,
             };
-            let Some((reducer, division)) = region.best_of(reducers) else { return kept };
+            let Some(division) = region.best_of(reducers) else { return kept };
             let children: Level = division
                 .sites
                 .iter()
@@ -179,14 +166,10 @@ fn next_level(
                 })
                 .collect();
             let worst = children.iter().map(|child| child.1).fold(0.0, f64::max);
-            if worst < error * 0.98 { (children, Some(reducer)) } else { kept }
+            if worst < error * 0.98 { children } else { kept }
         })
         .collect();
-    let mut won = [0; 5];
-    for reducer in families.iter().filter_map(|(_, reducer)| *reducer) {
-        won[reducer as usize] += 1;
-    }
-    (families.into_iter().flat_map(|(children, _)| children).collect(), won)
+    families.concat()
 }
 
 /// The node that owns a point: on every level the child that it is least outside of.

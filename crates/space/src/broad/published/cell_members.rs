@@ -4,7 +4,7 @@ use crate::{Columns, simd};
 
 /// Scratch columns for the objects of one cell or leaf.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Gathered {
+pub(super) struct CellMembers {
     x: Vec<f32>,
     y: Vec<f32>,
     z: Vec<f32>,
@@ -14,8 +14,9 @@ pub(super) struct Gathered {
 /// A whole number of wide tests from any row on reaches this far beyond the last.
 const PADDING: usize = 7;
 
-impl Gathered {
-    /// Tests each of `rows` against each other, calls `hit` with those that overlap, and returns how many tests it took.
+impl CellMembers {
+    /// Tests each of `rows` against each other, calls `hit` with those that overlap, and returns how many tests it
+    /// took.
     pub fn brute_force(&mut self, columns: Columns<'_>, rows: &[u32], mut hit: impl FnMut(u32, u32)) -> u64 {
         let count = rows.len();
         gather(&mut self.x, columns.x, rows);

@@ -12,12 +12,10 @@ const INDENT: usize = 10;
 /// What became of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Outcome {
-    /// It holds.
+pub enum ClaimOutcome {
     True,
-    /// It does not hold.
     False,
-    /// It holds for a part of what was measured.
+    /// It holds in some of the cases that were measured.
     Partly,
     /// What it takes was not measured.
     Untested,
@@ -25,52 +23,72 @@ pub enum Outcome {
 
 /// A claim, put to the test.
 #[derive(Clone, Debug, Serialize)]
-pub struct Verdict {
-    /// What is claimed.
+pub struct ClaimResult {
     pub claim: String,
-    /// Who claims it, and where.
+    /// The paper and its section.
     pub source: String,
-    /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: ClaimOutcome,
     /// The numbers that decided.
     pub evidence: String,
 }
 
-impl Outcome {
-    /// True if it holds always, partly if sometimes, false if never, untested if there was nothing to look at.
-    pub fn of_cases(cases: impl IntoIterator<Item = bool>) -> Outcome {
+impl ClaimOutcome {
+    /// True if it holds in all cases, partly if in some, false if in none, untested if there are none.
+    pub fn of_cases(cases: impl IntoIterator<Item = bool>) -> ClaimOutcome {
         let (mut held, mut all) = (0, 0);
         for case in cases {
             all += 1;
             held += usize::from(case);
         }
         match held {
-            _ if all == 0 => Outcome::Untested,
-            0 => Outcome::False,
-            held if held == all => Outcome::True,
-            _ => Outcome::Partly,
+            _ if all == 0 => ClaimOutcome::Untested,
+            0 => ClaimOutcome::False,
+            held if held == all => ClaimOutcome::True,
+            _ => ClaimOutcome::Partly,
         }
     }
 
-    /// In a word.
     pub fn name(self) -> &'static str {
         match self {
-            Outcome::True => "true",
-            Outcome::False => "false",
-            Outcome::Partly => "partly",
-            Outcome::Untested => "untested",
+            ClaimOutcome::True => "true",
+            ClaimOutcome::False => "false",
+            ClaimOutcome::Partly => "partly",
+            ClaimOutcome::Untested => "untested",
         }
     }
 }
 
-impl Verdict {
-    /// All verdicts of a report, for a terminal.
-    pub fn list(verdicts: &[Verdict]) -> String {
-        verdicts.iter().map(Verdict::to_string).collect::<Vec<_>>().join("\n\n")
+/// A claim that was looked at in these cases.
+pub fn judged(
+    claim: &str,
+    source: &str,
+    cases: impl IntoIterator<Item = bool>,
+    evidence: impl Into<String>,
+) -> ClaimResult {
+    let outcome = ClaimOutcome::of_cases(cases);
+    ClaimResult { claim: claim.to_owned(), source: source.to_owned(), outcome, evidence: evidence.into() }
+}
+
+impl ClaimResult {
+    /// All results of a report, for a terminal.
+    pub fn list(claims: &[ClaimResult]) -> String {
+        claims.iter().map(ClaimResult::to_string).collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// `Of 9 claims, ours included, 6 hold, 2 hold in part and 1 does not.`
+    pub fn tally(claims: &[ClaimResult]) -> String {
+        let count = |outcome| claims.iter().filter(|claim| claim.outcome == outcome).count();
+        format!(
+            "Of {} claims that were tested, ours included, {} hold, {} hold in part and {} do not.",
+            claims.len() - count(ClaimOutcome::Untested),
+            count(ClaimOutcome::True),
+            count(ClaimOutcome::Partly),
+            count(ClaimOutcome::False),
+        )
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for ClaimResult {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut lines = wrapped(&format!("{} ({})", self.claim, self.source));
         lines.extend(wrapped(&self.evidence));
@@ -103,21 +121,21 @@ mod tests {
 
     #[test]
     fn always_sometimes_never_and_nothing_to_look_at() {
-        assert_eq!(Outcome::of_cases([true, true]), Outcome::True);
-        assert_eq!(Outcome::of_cases([true, false]), Outcome::Partly);
-        assert_eq!(Outcome::of_cases([false]), Outcome::False);
-        assert_eq!(Outcome::of_cases([]), Outcome::Untested);
+        assert_eq!(ClaimOutcome::of_cases([true, true]), ClaimOutcome::True);
+        assert_eq!(ClaimOutcome::of_cases([true, false]), ClaimOutcome::Partly);
+        assert_eq!(ClaimOutcome::of_cases([false]), ClaimOutcome::False);
+        assert_eq!(ClaimOutcome::of_cases([]), ClaimOutcome::Untested);
     }
 
     #[test]
     fn a_terminal_need_not_break_lines() {
-        let verdict = Verdict {
+        let result = ClaimResult {
             claim: "Short.".to_owned(),
             source: "Section 6".to_owned(),
-            outcome: Outcome::Partly,
+            outcome: ClaimOutcome::Partly,
             evidence: "the grid with 1,000 objects, ".repeat(20) + &"x".repeat(200),
         };
-        let text = verdict.to_string();
+        let text = result.to_string();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "PARTLY    Short. (Section 6)");
         let (long, rest) = lines[1..].split_last().unwrap();
@@ -125,6 +143,6 @@ mod tests {
         assert!(rest.iter().all(|line| line.len() <= WIDTH) && rest.len() > 5, "{text}");
         assert_eq!(*long, format!("{:INDENT$}{}", "", "x".repeat(200)));
         let words: Vec<&str> = text.split_whitespace().skip(4).collect();
-        assert_eq!(words.join(" "), verdict.evidence);
+        assert_eq!(words.join(" "), result.evidence);
     }
 }

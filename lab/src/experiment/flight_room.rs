@@ -18,17 +18,13 @@ pub const SIZE: Vec3 = Vec3::new(100.0, 25.0, 100.0);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Movement {
-    /// Along X and Z.
     Plane,
-    /// Along all three axes.
     Space,
 }
 
 impl Movement {
-    /// Both.
     pub const ALL: [Movement; 2] = [Movement::Plane, Movement::Space];
 
-    /// In words.
     pub fn name(self) -> &'static str {
         match self {
             Movement::Plane => "plane",
@@ -45,22 +41,21 @@ impl Movement {
     }
 }
 
-/// A room full of moving objects.
-pub struct Room {
+pub struct FlightRoom {
     spheres: Spheres,
     slots: Vec<Slot>,
     velocities: Vec<Vec3>,
     radius: f32,
 }
 
-impl Room {
+impl FlightRoom {
     /// Objects at random places, flying in random directions.
-    pub fn new(objects: usize, movement: Movement, speed: f32, seed: u64) -> Room {
-        Room::with_radius(objects, RADIUS, movement, speed, seed)
+    pub fn new(objects: usize, movement: Movement, speed: f32, seed: u64) -> FlightRoom {
+        FlightRoom::with_radius(objects, RADIUS, movement, speed, seed)
     }
 
-    /// The same with spheres of another radius: those around bodies that the narrow phase looks at.
-    pub fn with_radius(objects: usize, radius: f32, movement: Movement, speed: f32, seed: u64) -> Room {
+    /// The same with spheres of another radius: those around bodies for the narrow phase.
+    pub fn with_radius(objects: usize, radius: f32, movement: Movement, speed: f32, seed: u64) -> FlightRoom {
         let mut random = Random::new(seed);
         let mut spheres = Spheres::new();
         let mut velocities = Vec::with_capacity(objects);
@@ -76,15 +71,14 @@ impl Room {
                     },
             );
         }
-        Room { slots: spheres.slots().collect(), spheres, velocities, radius }
+        FlightRoom { slots: spheres.slots().collect(), spheres, velocities, radius }
     }
 
-    /// The objects as they are now.
     pub fn spheres(&self) -> &Spheres {
         &self.spheres
     }
 
-    /// Lets those who touch turn away from each other, and moves everybody into the next frame.
+    /// Lets objects that touch turn away from each other, and moves all into the next frame.
     pub fn step(&mut self, touching: &[Pair]) {
         for pair in touching {
             self.turn_away(pair.a(), pair.b());
@@ -93,7 +87,7 @@ impl Room {
         self.move_on();
     }
 
-    /// The same, where the narrow phase says which way the other is.
+    /// The same, where the narrow phase says in which direction the other is.
     pub fn step_along(&mut self, touching: &[(Pair, Vec3)]) {
         for &(pair, normal) in touching {
             self.turn_back(pair.a(), normal);
@@ -153,7 +147,7 @@ mod tests {
     #[test]
     fn objects_stay_in_the_room_and_keep_their_speed() {
         for movement in Movement::ALL {
-            let mut room = Room::new(500, movement, 0.1, 3);
+            let mut room = FlightRoom::new(500, movement, 0.1, 3);
             let heights: Vec<f32> = room.spheres().columns().y.to_vec();
             let mut pairs = Vec::new();
             let mut touched = 0;
@@ -174,8 +168,8 @@ mod tests {
     }
 
     #[test]
-    fn who_meets_head_on_turns_back_and_who_is_hit_from_behind_goes_on() {
-        let mut room = Room::new(2, Movement::Space, 0.1, 1);
+    fn an_object_that_meets_another_head_on_turns_back_and_one_hit_from_behind_goes_on() {
+        let mut room = FlightRoom::new(2, Movement::Space, 0.1, 1);
         let [a, b] = room.slots[..] else { unreachable!() };
         room.spheres.move_to(a, Vec3::new(50.0, 10.0, 50.0)).unwrap();
         room.spheres.move_to(b, Vec3::new(50.95, 10.0, 50.0)).unwrap();

@@ -4,10 +4,9 @@ use motion::decision::{Digest, Episode, EpisodeSettings, Policy, SimpleRule, Sta
 use rayon::prelude::*;
 use space::Time;
 
-use super::encounter::{CLOCK_ERROR_US, Circumstances, EPOCH_US, Encounter, Host, RADIUS, encounter};
 use super::settle::settle;
-use super::{Counts, Decisions, ENCOUNTERS_MAX, HOSTS, Row, Rule, Settings, claims, needed_delay};
-use crate::setting::{self, OutOfRange};
+use super::sighting::{CLOCK_ERROR_US, Conditions, EPOCH_US, HostView, RADIUS, Sighting, sighting};
+use super::{Counts, HOSTS, Row, Rule, Settings, needed_delay};
 
 /// The longest latencies, in milliseconds.
 const LATENCIES_MS: [u32; 2] = [100, 250];
@@ -20,9 +19,8 @@ const SHORT: [u32; 2] = [0, 1];
 /// Closing times, in milliseconds; the first is deliberately too small.
 const CLOSING_MS: [u32; 3] = [300, 1_500, 3_000];
 
-/// Runs everything. `progress` is told how many settings are done, of how many.
-pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<Decisions, OutOfRange> {
-    setting::check([("encounters", f64::from(settings.encounters), 1.0..=f64::from(ENCOUNTERS_MAX), "1 to 1000000")])?;
+/// One row per rule, policy, loss, latency, and for the episode rule its three numbers.
+pub fn run_all(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Vec<Row> {
     let mut rows = Vec::new();
     let total = (LOSSES.len() * LATENCIES_MS.len() * REPEATS.len()) as u32;
     let mut done = 0;
@@ -37,17 +35,12 @@ pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<De
     }
     // Stable: within a rule the order of the sweep stays.
     rows.sort_by_key(|row| row.rule);
-    let verdicts = claims::judge(&rows);
-    let command = format!(
-        "cargo run --release -p lab -- decisions --encounters {} --seed {}",
-        settings.encounters, settings.seed
-    );
-    Ok(Decisions { command, encounters: settings.encounters, seed: settings.seed, rows, verdicts })
+    rows
 }
 
 /// All rules on the same encounters.
 fn run_setting(settings: &Settings, loss: f64, latency_ms: u32, repeats: u32) -> Vec<Row> {
-    let circumstances = Circumstances { latency_us_max: i64::from(latency_ms) * 1_000, loss, repeats };
+    let conditions = Conditions { latency_us_max: i64::from(latency_ms) * 1_000, loss, repeats };
     let empty = blank_rows(loss, latency_ms, repeats);
     let seeds: Vec<u64> =
         (0..u64::from(settings.encounters)).map(|number| settings.seed.wrapping_add(number)).collect();
@@ -57,7 +50,7 @@ fn run_setting(settings: &Settings, loss: f64, latency_ms: u32, repeats: u32) ->
         .map(|seeds| {
             let mut rows = empty.clone();
             for &seed in seeds {
-                judge_encounter(&encounter(circumstances, seed), seed, &mut rows);
+                judge_sighting(&sighting(conditions, seed), seed, &mut rows);
             }
             rows
         })
@@ -93,24 +86,24 @@ fn blank_rows(loss: f64, latency_ms: u32, repeats: u32) -> Vec<Row> {
     rows
 }
 
-fn judge_encounter(encounter: &Encounter, seed: u64, rows: &mut [Row]) {
+fn judge_sighting(sighting: &Sighting, seed: u64, rows: &mut [Row]) {
     for row in rows {
         let rule = match row.rule {
             Rule::LowestHost => SimpleRule::LowestHost,
             Rule::Newest => SimpleRule::Newest(row.policy),
             Rule::Paper => SimpleRule::Past(row.policy),
             Rule::Episode => {
-                judge_episode(encounter, seed, row);
+                judge_episode(sighting, seed, row);
                 continue;
             }
         };
-        row.counts.count(decide_simply(encounter, rule, row.latency_ms));
+        row.counts.count(decide_simply(sighting, rule, row.latency_ms));
     }
 }
 
-fn decide_simply(encounter: &Encounter, rule: SimpleRule, latency_ms: u32) -> [bool; 2] {
+fn decide_simply(sighting: &Sighting, rule: SimpleRule, latency_ms: u32) -> [bool; 2] {
     [0, 1].map(|index| {
-        let host = &encounter.hosts[index];
+        let host = &sighting.hosts[index];
         let until = match rule {
             // Longer ago than any message takes, clocks and the sender's pace included.
             SimpleRule::Past(_) => host.detected + -(i64::from(latency_ms) * 1_000 + 2 * CLOCK_ERROR_US + 50_000),
@@ -124,7 +117,7 @@ fn decide_simply(encounter: &Encounter, rule: SimpleRule, latency_ms: u32) -> [b
     })
 }
 
-fn judge_episode(encounter: &Encounter, seed: u64, row: &mut Row) {
+fn judge_episode(sighting: &Sighting, seed: u64, row: &mut Row) {
     let settings = EpisodeSettings {
         policy: row.policy,
         radius: (RADIUS * 1024.0) as i64,
@@ -132,7 +125,7 @@ fn judge_episode(encounter: &Encounter, seed: u64, row: &mut Row) {
         epoch_us: EPOCH_US,
         delay: row.d,
     };
-    let standings = [0, 1].map(|index| standing(&encounter.hosts[index], index, settings));
+    let standings = [0, 1].map(|index| standing(&sighting.hosts[index], index, settings));
     let decides =
         [0, 1].map(|index| matches!(standings[index], Standing::InTerm { decider, .. } if decider == HOSTS[index]));
     let counts = &mut row.counts;
@@ -154,12 +147,12 @@ fn judge_episode(encounter: &Encounter, seed: u64, row: &mut Row) {
         }
     }
     counts.both_in_one_term += u64::from(decides == [true, true] && is_same_term);
-    let (differ, unanswered) = settle(encounter, seed, &standings);
+    let (differ, unanswered) = settle(sighting, seed, &standings);
     counts.verdicts_differ += u64::from(differ);
     counts.unanswered += unanswered;
 }
 
-fn standing(host: &Host, index: usize, settings: EpisodeSettings) -> Standing {
+fn standing(host: &HostView, index: usize, settings: EpisodeSettings) -> Standing {
     let mut episode = Episode::new(settings, HOSTS[0], HOSTS[1], 0);
     for &digest in &host.own {
         episode.handle(HOSTS[index], digest);

@@ -1,7 +1,7 @@
 //! Two objects of two hosts run into each other: what each host knows, and when it sees them collide.
 //!
 //! Hosts have clocks of their own, change speed at random, and hear each other over links that delay, lose, double and
-//! reorder. Nothing here decides anything; it is what deciders have to work with.
+//! reorder. Nothing is decided here; it is what deciders have to work with.
 
 use motion::decision::Digest;
 use sim::link::{LinkSettings, Pipe};
@@ -21,9 +21,8 @@ const FRAME_US: i64 = 16_667;
 /// The longest encounter, in epochs.
 const EPOCHS_MAX: u32 = 200;
 
-/// Under which circumstances.
 #[derive(Clone, Copy, Debug)]
-pub struct Circumstances {
+pub struct Conditions {
     /// The longest way of a message, in microseconds; the shortest is a fifth of it.
     pub latency_us_max: i64,
     /// The share of messages lost.
@@ -32,7 +31,7 @@ pub struct Circumstances {
     pub repeats: u32,
 }
 
-/// A host's object: a speed along the line between the two, changed now and then, at times backwards.
+/// A host's object: a speed along the line between the two, which changes now and then, at times backwards.
 #[derive(Clone, Debug)]
 struct Mover {
     /// Since when, from where, how fast; ascending.
@@ -74,7 +73,7 @@ impl Mover {
 
 /// What one host knows when it sees the collision.
 #[derive(Clone, Debug)]
-pub struct Host {
+pub struct HostView {
     /// When it sees the collision, by its own clock.
     pub detected: Time,
     /// Its own digests, one per epoch, as it made them.
@@ -87,24 +86,24 @@ pub struct Host {
     pub heard_updates: Vec<(Time, Digest)>,
 }
 
-/// An encounter, up to where both have seen it.
+/// An encounter, up to where both hosts have seen the collision.
 #[derive(Clone, Debug)]
-pub struct Encounter {
+pub struct Sighting {
     /// The lower host, then the higher.
-    pub hosts: [Host; 2],
+    pub hosts: [HostView; 2],
 }
 
-/// Objects that have not met after this many tries never will.
+/// Objects that have not met after this number of tries never will.
 const TRIES_MAX: u64 = 64;
 
 /// Plays the encounter that this seed stands for: the first of its tries in which both hosts see a collision.
-pub fn encounter(circumstances: Circumstances, seed: u64) -> Encounter {
+pub fn sighting(conditions: Conditions, seed: u64) -> Sighting {
     let tries = (0..TRIES_MAX).map(|number| seed.wrapping_add(number << 32));
-    let mut met = tries.filter_map(|seed| attempt(circumstances, seed));
+    let mut met = tries.filter_map(|seed| attempt(conditions, seed));
     met.next().expect("two that mostly approach meet sooner or later")
 }
 
-fn attempt(circumstances: Circumstances, seed: u64) -> Option<Encounter> {
+fn attempt(conditions: Conditions, seed: u64) -> Option<Sighting> {
     let mut random = Random::new(seed);
     let gap = f64::from(random.between(10.0, 30.0));
     let aside = DVec3::new(0.0, f64::from(random.between(0.0, 0.5)), 0.0);
@@ -115,19 +114,19 @@ fn attempt(circumstances: Circumstances, seed: u64) -> Option<Encounter> {
     let mut clock_error = || i64::from(random.whole(0, 2 * CLOCK_ERROR_US as u32 + 1)) - CLOCK_ERROR_US;
     let errors = [clock_error(), clock_error()];
     let link = LinkSettings {
-        latency_us_min: circumstances.latency_us_max / 5,
-        latency_us_max: circumstances.latency_us_max,
-        loss: circumstances.loss,
+        latency_us_min: conditions.latency_us_max / 5,
+        latency_us_max: conditions.latency_us_max,
+        loss: conditions.loss,
         duplicates: 0.05,
         ..LinkSettings::default()
     };
     let hosts = [0, 1].map(|index| {
         let (own, other) = (&movers[index], &movers[1 - index]);
         let link = |number: u64| (link, seed.wrapping_mul(8).wrapping_add(number + 2 * index as u64));
-        host(own, other, errors[index], errors[1 - index], circumstances.repeats, link(0), link(1))
+        host(own, other, errors[index], errors[1 - index], conditions.repeats, link(0), link(1))
     });
     let [one, other] = hosts;
-    Some(Encounter { hosts: [one?, other?] })
+    Some(Sighting { hosts: [one?, other?] })
 }
 
 /// One host: it hears the other over the two links, and looks at every frame whether they touch. Its clock, and the
@@ -140,7 +139,7 @@ fn host(
     repeats: u32,
     update_link: (LinkSettings, u64),
     digest_link: (LinkSettings, u64),
-) -> Option<Host> {
+) -> Option<HostView> {
     // What the other sends, at true times; stamps are by its clock.
     let mut updates: Pipe<(Time, Digest)> = Pipe::new(update_link.0, update_link.1);
     let mut digests: Pipe<Vec<Digest>> = Pipe::new(digest_link.0, digest_link.1);
@@ -151,7 +150,7 @@ fn host(
     };
     let mut newest: Option<(Time, Digest)> = None;
 
-    let mut host = Host {
+    let mut host = HostView {
         detected: Time::default(),
         own: Vec::new(),
         heard: Vec::new(),
