@@ -45,7 +45,8 @@ fn main() {
     };
     let rows: String = files.iter().map(|(name, path)| row(name, path, &out)).collect();
     let source = format!(
-        "/// The files of the page: name, media type, bytes, and bytes compressed.\npub static FILES: &[File] = &[\n{rows}];\n"
+        "/// The files of the page: name, media type, bytes, compressed bytes.\n\
+         pub static FILES: &[File] = &[\n{rows}];\n"
     );
     fs::write(out.join("page.rs"), source).expect("OUT_DIR can be written");
 }

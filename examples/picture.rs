@@ -14,7 +14,6 @@ const OPENING: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="-10 -
 </style>
 "##;
 
-/// The picture.
 pub fn svg() -> Result<String, SpheresError> {
     let mut random = Random::new(11);
     let mut spheres = Spheres::new();

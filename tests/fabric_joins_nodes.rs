@@ -456,7 +456,6 @@ async fn speak(session: &zenoh::Session, name: &str, word: &'static str) {
     put.congestion_control(CongestionControl::Block).await.unwrap();
 }
 
-/// Signs certificates.
 struct Authority {
     folder: PathBuf,
     name: &'static str,

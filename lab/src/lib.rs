@@ -16,7 +16,6 @@ pub mod fingerprint;
 pub mod method;
 pub mod parry_rival;
 pub mod report;
-pub mod setting;
 pub mod stopwatch;
 pub mod study;
 
@@ -32,6 +31,9 @@ pub const STUDIES: &[StudyEntry] = &[
     StudyEntry::of::<experiment::world::Settings>(),
     StudyEntry::of::<experiment::missed_collisions::Settings>(),
     StudyEntry::of::<experiment::four_users::Settings>(),
+    StudyEntry::of::<experiment::peers::Settings>(),
+    StudyEntry::of::<experiment::cluster::Settings>(),
+    StudyEntry::of::<experiment::simulate::Settings>(),
     StudyEntry::of::<experiment::room::Settings>(),
     StudyEntry::of::<experiment::sphere_trees::Settings>(),
     StudyEntry::of::<bench::broad_phase::Settings>(),

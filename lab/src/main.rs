@@ -2,12 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-mod command;
-
 use std::process::ExitCode;
 
-use clap::{FromArgMatches, Subcommand};
-use command::SimulatorCommand;
 use kinesphere::failure::refuse;
 use lab::STUDIES;
 use lab::study::runner::{run_named, with_subcommands};
@@ -21,13 +17,8 @@ fn main() -> ExitCode {
         .after_help("Example: cargo run --release -p lab -- broad-phases")
         .subcommand_required(true)
         .arg_required_else_help(true);
-    let lab = SimulatorCommand::augment_subcommands(with_subcommands(lab, STUDIES));
-    let matches = lab.try_get_matches().unwrap_or_else(|error| refuse(&error));
-    let result = match SimulatorCommand::from_arg_matches(&matches) {
-        Ok(simulator) => command::run(simulator),
-        Err(_) => run_named(&matches, STUDIES),
-    };
-    match result {
+    let matches = with_subcommands(lab, STUDIES).try_get_matches().unwrap_or_else(|error| refuse(&error));
+    match run_named(&matches, STUDIES) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("lab: {failure}");

@@ -34,8 +34,8 @@ pub fn run(arguments: Token) -> Result<(), Failure> {
     if !folder.join(Secret::FILE).exists() {
         let folder = folder.display();
         return Err(Failure::Input(format!(
-            "there is no world in {folder}: {} is missing\nStart its server once, or name its folder with --data, or the \
-             world file with --world.",
+            "there is no world in {folder}: {} is missing\nStart its server once, or name its folder with --data, or \
+             the world file with --world.",
             Secret::FILE
         )));
     }

@@ -52,9 +52,7 @@ pub struct Introduction {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AvatarLook {
     pub name: String,
-    /// In metres.
     pub height: f32,
-    /// In metres.
     pub radius: f32,
 }
 

@@ -97,7 +97,6 @@ pub enum Phase {
 pub struct ClientCounts {
     /// Messages that could not be decoded.
     pub bad: u64,
-    /// State datagrams.
     pub states: u64,
     /// Bodies in them.
     pub bodies: u64,

@@ -40,7 +40,6 @@ impl Default for OthersSettings {
 /// One object that is heard.
 #[derive(Clone, Debug)]
 pub struct OtherObject {
-    /// Its introduction.
     pub entered: Entered,
     /// The tick of the roster that introduced it: in datagrams of earlier ticks its handle meant another object.
     since: u64,

@@ -15,7 +15,6 @@ const SLIDES_MAX: usize = 3;
 /// A walker's state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Walker {
-    /// Metres.
     pub pos: DVec3,
     /// Metres per second; upwards is positive.
     pub vertical: f64,

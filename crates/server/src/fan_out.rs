@@ -20,7 +20,6 @@ const NEAR_STEPS: f32 = 5.0 * 1_024.0;
 /// Scratch memory, kept from client to client.
 #[derive(Debug, Default)]
 pub struct FanOut {
-    /// By handle.
     due: Vec<Due>,
     /// When each heard object last changed.
     changed: Vec<u64>,

@@ -22,7 +22,6 @@ pub struct Heard {
 /// What one client hears.
 #[derive(Clone, Debug, Default)]
 pub struct HeardObjects {
-    /// By handle.
     heard: Vec<Option<Heard>>,
     handles: BTreeMap<Slot, Handle>,
     free: BTreeSet<Handle>,

@@ -99,7 +99,6 @@ pub struct ServerCounts {
     pub refused: u64,
     /// Users whose session the server ended.
     pub dropped: u64,
-    /// State datagrams.
     pub sent: Sent,
     /// Messages to clients that are not state, and their bytes.
     pub messages: u64,

@@ -13,7 +13,6 @@ pub(crate) struct SlotTable {
     /// By the numbers of objects.
     dense: Vec<Option<Slot>>,
     sparse: BTreeMap<ObjectId, Slot>,
-    /// By rows.
     objects: Vec<Option<ObjectId>>,
 }
 

@@ -1,8 +1,8 @@
 //! What began and what ended is what comparing the pairs of two ticks finds, whatever the method does to find them:
 //! while it has flight plans, while it has none, and when it changes its mind.
 //!
-//! One thing lists do not show: where a slot changed hands, pairs of the same two slots ended and began. Who looks
-//! again in the same tick is not told so again.
+//! One thing lists do not show: where a slot was handed on, pairs of the same two slots ended and began. A second look
+//! in the same tick does not tell so again.
 
 mod scenes;
 

@@ -30,17 +30,24 @@ pub enum Act {
     Leave,
     /// Walks with this velocity, in metres per second, until the next wish or until this one is too old. The vertical
     /// part counts in a world without gravity only.
-    Move { velocity: Vec3 },
+    Move {
+        velocity: Vec3,
+    },
     /// Turns to this angle about the upright axis, in radians. An upright avatar never collides by turning.
-    Turn { heading: f32 },
+    Turn {
+        heading: f32,
+    },
     /// Jumps from the ground.
     Jump,
     /// Takes hold of a movable object within reach: from then on both move as one body.
-    Grab { object: ObjectId },
-    /// Lets go.
+    Grab {
+        object: ObjectId,
+    },
     Release,
     /// Says a text, which the world passes on.
-    Say { text: Box<str> },
+    Say {
+        text: Box<str>,
+    },
 }
 
 /// Why an input was refused. A refused input changes nothing.

@@ -67,7 +67,6 @@ struct Lattice {
     /// The binary logarithm of a cell's edge in steps.
     shift: u32,
     counts: [i32; 2],
-    /// In ticks.
     age: u32,
 }
 

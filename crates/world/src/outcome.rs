@@ -8,9 +8,7 @@ use crate::input::Refusal;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     pub tick: Tick,
-    /// By sender.
     pub joined: Vec<Joined>,
-    /// By sender.
     pub left: Vec<Left>,
     /// Objects with another pose than before the tick, by rising names, without those that joined.
     pub moved: Vec<ObjectId>,
@@ -30,7 +28,6 @@ pub struct Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Joined {
     pub sender: NodeId,
-    /// Its avatar.
     pub object: ObjectId,
 }
 
@@ -61,7 +58,6 @@ pub struct Met {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
     pub sender: NodeId,
-    /// Its avatar.
     pub object: ObjectId,
     pub text: Box<str>,
 }

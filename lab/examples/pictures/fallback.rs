@@ -3,7 +3,7 @@
 use space::broad::PlainGrid;
 use space::{BroadPhase, Kinesphere, Vec3};
 
-use super::room::Room;
+use super::room::DrawnRoom;
 use super::sheet::*;
 
 const OBJECTS: usize = 50_000;
@@ -50,7 +50,7 @@ pub fn draw() -> String {
 fn run() -> Vec<Seen> {
     // At this volume the spheres cover five per cent.
     let side = (OBJECTS as f32 * 4.189 / 0.05).cbrt();
-    let mut room = Room::new(3, OBJECTS, Vec3::splat(side), 0.1);
+    let mut room = DrawnRoom::new(3, OBJECTS, Vec3::splat(side), 0.1);
     let (mut ours, mut plain) = (Kinesphere::new(), PlainGrid::default());
     let (mut our_pairs, mut plain_pairs) = (Vec::new(), Vec::new());
     let per_object = |tests: u64| tests as f32 / OBJECTS as f32;

@@ -28,7 +28,7 @@ fn beside(start: Point, step: Point, ticks: f32, aside: f32) -> Point {
     (x + step.1 / length * aside, y - step.0 / length * aside)
 }
 
-fn draw_plan(sheet: &mut Sheet, start: Point, step: Point, ticks: f32, color: Color) {
+fn draw_plan(sheet: &mut Sheet, start: Point, step: Point, ticks: f32, color: SvgColor) {
     let end = on(start, step, ticks);
     let edge = |aside| [beside(start, step, 0.0, aside), beside(start, step, ticks, aside)];
     let [[a, b], [d, c]] = [edge(SLACK), edge(-SLACK)];

@@ -3,7 +3,7 @@
 use space::broad::PlainGrid;
 use space::{BroadPhase, Kinesphere, Pair, Vec3};
 
-use super::room::Room;
+use super::room::DrawnRoom;
 use super::sheet::*;
 
 const SCALE: f32 = 13.0;
@@ -12,7 +12,7 @@ const TICKS: usize = 3;
 
 pub fn draw() -> String {
     let mut sheet = Sheet::new(880.0, 426.0, "What a grid does every tick, and what changes in three");
-    let mut room = Room::new(12, 72, ROOM, 0.1);
+    let mut room = DrawnRoom::new(12, 72, ROOM, 0.1);
     let mut pairs = Vec::new();
     let tests = PlainGrid::default().pairs(&room.spheres, &mut pairs).sphere_tests;
     draw_grid(&mut sheet, &room, &pairs, tests);
@@ -28,7 +28,7 @@ pub fn draw() -> String {
     sheet.finish()
 }
 
-fn draw_grid(sheet: &mut Sheet, room: &Room, pairs: &[Pair], tests: u64) {
+fn draw_grid(sheet: &mut Sheet, room: &DrawnRoom, pairs: &[Pair], tests: u64) {
     let corner = (24.0, 60.0);
     let at = |place: Vec3| (corner.0 + place.x * SCALE, corner.1 + place.y * SCALE);
     sheet.heading((24.0, 34.0), "What a grid does, every tick");
@@ -59,7 +59,7 @@ fn draw_grid(sheet: &mut Sheet, room: &Room, pairs: &[Pair], tests: u64) {
     sheet.label((24.0, 402.0), &text, SOFT);
 }
 
-fn draw_change(sheet: &mut Sheet, room: &Room, places: &[Vec3], before: &[Pair], after: &[Pair]) {
+fn draw_change(sheet: &mut Sheet, room: &DrawnRoom, places: &[Vec3], before: &[Pair], after: &[Pair]) {
     let corner = (466.0, 60.0);
     let at = |place: Vec3| (corner.0 + place.x * SCALE, corner.1 + place.y * SCALE);
     sheet.heading((466.0, 34.0), "What is different three ticks later");

@@ -4,8 +4,7 @@ use space::workload::Random;
 use space::{Slot, Sphere, Spheres, Vec3};
 
 /// A room and what is in it.
-pub struct Room {
-    /// The objects.
+pub struct DrawnRoom {
     pub spheres: Spheres,
     /// All objects, in the order in which they came.
     pub slots: Vec<Slot>,
@@ -14,11 +13,11 @@ pub struct Room {
     random: Random,
 }
 
-impl Room {
+impl DrawnRoom {
     /// So many objects of this speed. A room without height is a plane.
-    pub fn new(seed: u64, objects: usize, size: Vec3, speed: f32) -> Room {
+    pub fn new(seed: u64, objects: usize, size: Vec3, speed: f32) -> DrawnRoom {
         let mut room =
-            Room { spheres: Spheres::new(), slots: vec![], velocities: vec![], size, random: Random::new(seed) };
+            DrawnRoom { spheres: Spheres::new(), slots: vec![], velocities: vec![], size, random: Random::new(seed) };
         let flat = size.cmpgt(Vec3::ZERO);
         for _ in 0..objects {
             let place = room.random_place();

@@ -6,46 +6,45 @@ use std::fmt::Write;
 pub type Point = (f32, f32);
 
 /// A colour, as SVG writes it.
-pub type Color = &'static str;
+pub type SvgColor = &'static str;
 
 /// Text, and what a picture is about.
-pub const INK: Color = "#22262B";
+pub const INK: SvgColor = "#22262B";
 /// Text that stays in the background.
-pub const SOFT: Color = "#69717B";
+pub const SOFT: SvgColor = "#69717B";
 /// Lines that only help the eye.
-pub const FAINT: Color = "#D9DDE2";
+pub const FAINT: SvgColor = "#D9DDE2";
 /// Objects and what is expected of them.
-pub const BLUE: Color = "#2F6DB5";
+pub const BLUE: SvgColor = "#2F6DB5";
 /// What is certain.
-pub const GREEN: Color = "#2A8F6F";
+pub const GREEN: SvgColor = "#2A8F6F";
 /// What is possible.
-pub const AMBER: Color = "#D98E2B";
+pub const AMBER: SvgColor = "#D98E2B";
 /// What went another way.
-pub const RED: Color = "#C5443E";
+pub const RED: SvgColor = "#C5443E";
 /// Another time, another tile.
-pub const VIOLET: Color = "#7B5EA7";
+pub const VIOLET: SvgColor = "#7B5EA7";
 
 /// How a shape is painted.
 #[derive(Clone, Copy)]
 pub struct Paint {
-    fill: Option<(Color, f32)>,
-    stroke: Option<(Color, f32)>,
+    fill: Option<(SvgColor, f32)>,
+    stroke: Option<(SvgColor, f32)>,
     dashes: &'static str,
 }
 
 /// A filled shape, more or less transparent.
-pub fn fill(color: Color, opacity: f32) -> Paint {
+pub fn fill(color: SvgColor, opacity: f32) -> Paint {
     Paint { fill: Some((color, opacity)), stroke: None, dashes: "" }
 }
 
-/// An outline.
-pub fn stroke(color: Color, width: f32) -> Paint {
+pub fn stroke(color: SvgColor, width: f32) -> Paint {
     Paint { fill: None, stroke: Some((color, width)), dashes: "" }
 }
 
 impl Paint {
     /// With an outline, too.
-    pub fn edged(self, color: Color, width: f32) -> Paint {
+    pub fn edged(self, color: SvgColor, width: f32) -> Paint {
         Paint { stroke: Some((color, width)), ..self }
     }
 
@@ -94,7 +93,6 @@ impl Sheet {
         )
     }
 
-    /// A circle.
     pub fn circle(&mut self, (x, y): Point, radius: f32, paint: Paint) {
         self.push(format_args!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="{radius:.1}" {}/>"#, paint.attributes()));
     }
@@ -120,7 +118,7 @@ impl Sheet {
     }
 
     /// A straight line with a head.
-    pub fn arrow(&mut self, from: Point, to: Point, color: Color, width: f32) {
+    pub fn arrow(&mut self, from: Point, to: Point, color: SvgColor, width: f32) {
         let (dx, dy) = (to.0 - from.0, to.1 - from.1);
         let length = (dx * dx + dy * dy).sqrt().max(1e-3);
         let (ux, uy) = (dx / length, dy / length);
@@ -143,27 +141,26 @@ impl Sheet {
         }
     }
 
-    /// A heading.
     pub fn heading(&mut self, at: Point, text: &str) {
         self.write(at, text, 15.0, INK, r#" font-weight="600""#);
     }
 
     /// A label that begins at a place.
-    pub fn label(&mut self, at: Point, text: &str, color: Color) {
+    pub fn label(&mut self, at: Point, text: &str, color: SvgColor) {
         self.write(at, text, 12.5, color, "");
     }
 
     /// A label whose middle is at a place.
-    pub fn centered(&mut self, at: Point, text: &str, color: Color) {
+    pub fn centered(&mut self, at: Point, text: &str, color: SvgColor) {
         self.write(at, text, 12.5, color, r#" text-anchor="middle""#);
     }
 
     /// A label that ends at a place.
-    pub fn right(&mut self, at: Point, text: &str, color: Color) {
+    pub fn right(&mut self, at: Point, text: &str, color: SvgColor) {
         self.write(at, text, 12.5, color, r#" text-anchor="end""#);
     }
 
-    fn write(&mut self, (x, y): Point, text: &str, size: f32, color: Color, more: &str) {
+    fn write(&mut self, (x, y): Point, text: &str, size: f32, color: SvgColor, more: &str) {
         let text = text.replace('&', "&amp;").replace('<', "&lt;");
         self.push(format_args!(r#"<text x="{x:.1}" y="{y:.1}" font-size="{size}" fill="{color}"{more}>{text}</text>"#));
     }

@@ -11,7 +11,6 @@ pub mod peers;
 pub mod prediction;
 pub mod relations;
 pub mod room;
+pub mod simulate;
 pub mod sphere_trees;
 pub mod world;
-
-pub use crate::report::page::Document;

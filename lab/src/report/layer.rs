@@ -9,9 +9,7 @@ pub const AURA: Color = Color("#2EC4B6");
 pub const RELATION: Color = Color("#3FA968");
 /// Members of a group, which get one copy.
 pub const GROUP: Color = Color("#A8A32C");
-/// Predicted positions.
 pub const PREDICTED: Color = Color("#FFB000");
-/// Contacts.
 pub const CONTACT: Color = Color("#FF4D4D");
 /// Cells of the ground, and parts of nodes.
 pub const CELL: Color = Color("#9B6BFF");

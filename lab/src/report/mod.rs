@@ -11,8 +11,3 @@ pub mod number;
 pub mod page;
 pub mod svg;
 pub mod timeline;
-
-/// The names that the simulators' experiments still use.
-pub mod verdict {
-    pub use super::claim::{ClaimOutcome as Outcome, ClaimResult as Verdict};
-}

@@ -83,23 +83,6 @@ impl Figure {
 }
 
 impl Document {
-    /// Everything worth keeping of a report with one kind of rows: a page, the numbers, and the plots.
-    pub fn all<T: Serialize>(
-        name: &str,
-        page: &Page,
-        rows: &[T],
-        report: &impl Serialize,
-        figures: Vec<Figure>,
-    ) -> Vec<Document> {
-        let numbers = [Document::page(page), Document::csv(name, rows), Document::json(name, report)];
-        numbers.into_iter().chain(Document::plots(figures)).collect()
-    }
-
-    /// Plots, one file each.
-    pub fn plots(figures: Vec<Figure>) -> impl Iterator<Item = Document> {
-        figures.into_iter().map(|figure| Document::plot(&figure))
-    }
-
     /// The page that a person reads first.
     pub fn page(page: &Page) -> Document {
         Document { name: "index.html".to_owned(), contents: to_html(page) }

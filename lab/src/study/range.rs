@@ -61,6 +61,7 @@ pub fn range<T: Number>(range: RangeInclusive<T>) -> Range<T> {
 
 impl<T: Number> Range<T> {
     /// The same, where the sentence names the unit.
+    #[must_use]
     pub fn of(self, unit: &'static str) -> Range<T> {
         Range { unit, ..self }
     }

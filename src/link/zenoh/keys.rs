@@ -7,7 +7,6 @@ pub(super) fn alive(world: &NodeName, node: &NodeName) -> String {
     format!("ks/{world}/live/{node}")
 }
 
-/// All tokens.
 pub(super) fn all_tokens(world: &NodeName) -> String {
     format!("ks/{world}/live/*")
 }

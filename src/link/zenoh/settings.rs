@@ -87,11 +87,8 @@ pub struct Locator {
 /// What carries bytes between nodes. Plain UDP is not among them, as it loses reliable messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
-    /// Not encrypted.
     Tcp,
-    /// TCP, encrypted.
     Tls,
-    /// QUIC, encrypted.
     Quic,
 }
 

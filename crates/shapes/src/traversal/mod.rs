@@ -54,5 +54,5 @@ pub use manifold::{MANIFOLD_MAX, manifold};
 pub use memory::Memory;
 pub use question::{Placed, Question};
 pub use report::Report;
-pub use search::{Containment, Intersection, Progress, Search};
+pub use search::{Containment, Intersection, Search, SearchState};
 pub use surface::{WrapError, wrap, wrap_around};

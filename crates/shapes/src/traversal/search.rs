@@ -27,7 +27,7 @@ pub enum Intersection {
 
 /// The state of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
+pub struct SearchState {
     pub intersection: Intersection,
     /// Whether more operations would change nothing.
     pub is_complete: bool,
@@ -92,7 +92,7 @@ impl Search {
     }
 
     /// Goes on for at most `operations`, with the question that it began with.
-    pub fn refine(&mut self, question: &Question<'_>, operations: u64) -> Progress {
+    pub fn refine(&mut self, question: &Question<'_>, operations: u64) -> SearchState {
         let mut budget = operations;
         while !self.is_complete {
             if self.done == self.pairs.len() {
@@ -124,14 +124,14 @@ impl Search {
         self.progress()
     }
 
-    pub fn run(&mut self, question: &Question<'_>) -> Progress {
+    pub fn run(&mut self, question: &Question<'_>) -> SearchState {
         self.begin(question);
         self.refine(question, u64::MAX)
     }
 
     /// A yes or no with early exit: depth first, deepest pairs first, up to the first pair of leaves or of inner balls
     /// that overlap. Complete only if the shapes are apart.
-    pub fn touches(&mut self, question: &Question<'_>) -> Progress {
+    pub fn touches(&mut self, question: &Question<'_>) -> SearchState {
         self.begin(question);
         self.found.clearance = if self.is_complete { 0.0 } else { f32::INFINITY };
         let mut budget = u64::MAX;
@@ -158,7 +158,7 @@ impl Search {
         self.progress()
     }
 
-    pub fn progress(&self) -> Progress {
+    pub fn progress(&self) -> SearchState {
         let intersection = if self.is_certain {
             Intersection::Certain
         } else if self.frontier().next().is_none() {
@@ -166,7 +166,7 @@ impl Search {
         } else {
             Intersection::Possible
         };
-        Progress { intersection, is_complete: self.is_complete, operations: self.operations }
+        SearchState { intersection, is_complete: self.is_complete, operations: self.operations }
     }
 
     /// The pairs that overlap and are not replaced: every contact of the surfaces is within one of them.
@@ -206,7 +206,7 @@ impl Search {
 
     /// The state of the walk with a contact manifold, to be sent.
     pub fn report(&self, question: &Question<'_>) -> Report {
-        let Progress { intersection, is_complete, .. } = self.progress();
+        let SearchState { intersection, is_complete, .. } = self.progress();
         let (a, b) = (question.trees.a, question.trees.b);
         let levels = self.frontier().map(|pair| a.level(pair.a).min(b.level(pair.b)));
         let mut contacts = Vec::new();

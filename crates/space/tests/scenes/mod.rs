@@ -20,7 +20,6 @@ pub struct Scene {
 /// A scene as it is played.
 #[derive(Clone)]
 pub struct World {
-    /// The objects.
     pub spheres: Spheres,
     random: Random,
     /// How each row moves per tick.

@@ -2,52 +2,49 @@
 
 use sim::promises::Score;
 
-use super::Report;
+use super::{Row, Settings};
+use crate::report::claim::{ClaimResult, judged};
 use crate::report::number::grouped;
-use crate::report::verdict::{Outcome, Verdict};
+use crate::study::Report;
 
-pub(super) fn judge(report: &Report) -> Vec<Verdict> {
-    let verdict = |claim: &str, holds: Vec<bool>, evidence: String| Verdict {
-        claim: claim.to_owned(),
-        source: "our promise".to_owned(),
-        outcome: Outcome::of_cases(holds),
-        evidence,
-    };
-    let checks: u64 = report.promises.iter().map(|promise| promise.checks).sum();
-    let most = |of: fn(&super::Row) -> f64| report.rows.iter().map(of).fold(0.0, f64::max);
+pub fn all(report: &Report<Settings>) -> Vec<ClaimResult> {
+    let facts = &report.facts;
+    let promise = |claim: &str, holds: Vec<bool>, evidence: String| judged(claim, "our promise", holds, evidence);
+    let checks: u64 = facts.promises.iter().map(|promise| promise.checks).sum();
+    let most = |of: fn(&Row) -> f64| report.rows.iter().map(of).fold(0.0, f64::max);
     vec![
-        verdict(
+        promise(
             "Whatever is lost, cut off, frozen or killed: one owner, nothing lost, nothing doubled, nothing overlaps",
-            report.promises.iter().map(Score::holds).collect(),
+            facts.promises.iter().map(Score::holds).collect(),
             format!(
-                "{} checks over {} seeds with {} upsets, {} hand-overs and {} adoptions.",
+                "{} checks over seeds {} with {} upsets, {} hand-overs and {} adoptions.",
                 grouped(checks),
-                report.seeds,
-                grouped(report.upsets),
-                grouped(report.handovers),
-                grouped(report.adopted)
+                report.settings.seeds.words(),
+                grouped(facts.upsets),
+                grouped(facts.handovers),
+                grouped(facts.adopted)
             ),
         ),
-        verdict(
+        promise(
             "One object among three nodes, one of which dies: every interleaving goes well",
-            vec![report.explored_failure.is_none()],
+            vec![facts.explored_failure.is_none()],
             format!(
                 "All of up to {} steps: {} states, {} steps between them; one message lost or doubled.",
-                report.explored_depth,
-                grouped(report.explored_states as u64),
-                grouped(report.explored_steps)
+                facts.explored_depth,
+                grouped(facts.explored_states as u64),
+                grouped(facts.explored_steps)
             ),
         ),
-        verdict(
-            "Between nodes go at most 1.1 times the messages and 1.3 times the bytes that somebody needs",
-            vec![report.messages_over_needed <= 1.1, report.bytes_over_needed <= 1.3],
+        promise(
+            "Between nodes go at most 1.1 times the messages and 1.3 times the bytes that another node needs",
+            vec![facts.messages_over_needed <= 1.1, facts.bytes_over_needed <= 1.3],
             format!(
                 "{:.2} and {:.2} times. Needed is a batch with a move that a listener over there hears, or with \
                  something asked or answered for the first time; copies, beats and introductions are counted apart.",
-                report.messages_over_needed, report.bytes_over_needed
+                facts.messages_over_needed, facts.bytes_over_needed
             ),
         ),
-        verdict(
+        promise(
             "A node costs less than a fifth more as the cluster grows from 1 to 64 nodes",
             report.rows.iter().map(|row| row.over_one < 1.2).collect(),
             format!(

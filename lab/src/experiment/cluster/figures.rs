@@ -1,15 +1,16 @@
 //! What a node costs as nodes are added.
 
-use super::{Report, Row};
+use super::{Row, Settings};
 use crate::report::axis::PlotAxis;
 use crate::report::chart::{Chart, Series};
 use crate::report::page::Figure;
 use crate::report::svg::Color;
+use crate::study::Report;
 
 /// A curve's name, its color, and what it shows of a row.
 type Of = (&'static str, Color, fn(&Row) -> f64);
 
-pub fn all(report: &Report) -> Vec<Figure> {
+pub fn all(report: &Report<Settings>) -> Vec<Figure> {
     let alone: Of = ("by itself", Color("#D55E00"), |row| row.cpu_ms);
     let in_turn: Of = ("all in turn", Color("#0072B2"), |row| row.in_turn_ms);
     let sent: Of = ("measured", Color("#D55E00"), |row| row.bytes);
@@ -32,9 +33,9 @@ pub fn all(report: &Report) -> Vec<Figure> {
     ]
 }
 
-fn chart(report: &Report, title: &str, y: &str, series: &[Of]) -> String {
+fn chart(report: &Report<Settings>, title: &str, y: &str, series: &[Of]) -> String {
     let curve = |&(name, color, value): &Of| {
-        // One alone says nothing to anybody, which has no place among logarithms.
+        // A node alone sends nothing, and zero has no logarithm.
         let rows = report.rows.iter().filter(|row| value(row) > 0.0);
         let points = rows.map(|row| (row.nodes as f64, value(row))).collect();
         Series { name: name.to_owned(), color, points }
@@ -49,12 +50,12 @@ fn chart(report: &Report, title: &str, y: &str, series: &[Of]) -> String {
 }
 
 /// What a node costs by the length of its borders, in each cluster; one that is alone has none.
-fn borders(report: &Report) -> String {
+fn borders(report: &Report<Settings>) -> String {
     let colors = [Color("#009E73"), Color("#0072B2"), Color("#D55E00")];
-    let alone = report.borders.iter().filter(|row| row.nodes == 1).map(|row| (row.border_m, row.cpu_ms));
+    let alone = report.facts.borders.iter().filter(|row| row.nodes == 1).map(|row| (row.border_m, row.cpu_ms));
     let sizes = report.rows.iter().map(|row| row.nodes).filter(|&nodes| nodes > 1);
     let curve = |(nodes, color): (usize, Color)| {
-        let own = report.borders.iter().filter(|row| row.nodes == nodes).map(|row| (row.border_m, row.cpu_ms));
+        let own = report.facts.borders.iter().filter(|row| row.nodes == nodes).map(|row| (row.border_m, row.cpu_ms));
         Series { name: format!("{nodes} nodes"), color, points: alone.clone().chain(own).collect() }
     };
     Chart {

@@ -11,56 +11,78 @@ mod scaling;
 mod spent;
 mod tape;
 
-pub use scaling::{BorderRow, Row};
+use std::ops::Range;
 
+use clap::Args;
+use kinesphere::failure::Failure;
+use kinesphere::table::Table;
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use sim::nodes::{self, Report as Measured, explore};
 use sim::promises::Promises;
-
 use wire::cluster::NODES_MAX;
 
-use super::Document;
+use self::scaling::{BorderRow, Row};
+use crate::report::claim::ClaimResult;
+use crate::report::csv::to_table;
 use crate::report::number::{grouped, nearest_rank};
-use crate::report::verdict::Verdict;
-use crate::setting::{self, OutOfRange};
+use crate::report::page::{Document, Page};
 use crate::stopwatch::Stopwatch;
-use kinesphere::table::Table;
+use crate::study::range::range;
+use crate::study::{Progress, Report, Results, Study, refused};
 
-/// What to run.
-#[derive(Clone, Debug)]
+/// Many servers as one world: what does it cost, and does it hold whatever dies?
+///
+/// Lets many servers be one world, in the lab's own time: measures what goes between them, kills some, and looks
+/// whether an object is ever lost, doubled or in another's place. Fails if a promise is broken.
+#[derive(Args, Clone, Debug, Serialize)]
 pub struct Settings {
-    /// Nodes of the measured cluster.
+    /// Nodes of the measured cluster
+    #[arg(long, default_value_t = 4, value_name = "N", value_parser = range(2..=16usize))]
     pub nodes: usize,
-    /// Users per node.
+    /// Users per node
+    #[arg(long, default_value_t = 30, value_name = "N", value_parser = range(1..=300usize))]
     pub users: usize,
-    /// Seconds of the measured runs.
+    /// Seconds of the measured run, of the nodes' time
+    #[arg(long, default_value_t = 60, value_name = "S", value_parser = range(10..=3_600u32))]
     pub seconds: u32,
-    /// The first of the runs on bad networks.
-    pub first_seed: u64,
-    /// And one more than the last.
-    pub end_seed: u64,
-    /// How many nodes the cluster grows to.
+    /// Runs on bad networks: from the first seed up to, and without, the last
+    #[arg(long, default_value = "0..200", value_name = "FROM..TO", value_parser = seeds)]
+    pub seeds: Seeds,
+    /// The most nodes of clusters that grow with their space
+    #[arg(long, default_value_t = 64, value_name = "N", value_parser = range(1..=64usize))]
     pub scale_to: usize,
-    /// How deep interleavings are explored.
+    /// The most steps of all interleavings of one object among three nodes
+    #[arg(long, default_value_t = 8, value_name = "N", value_parser = range(1..=20usize))]
     pub depth: usize,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings { nodes: 4, users: 30, seconds: 60, first_seed: 0, end_seed: 200, scale_to: 64, depth: 8 }
+/// A range of seeds, written `FROM..TO`.
+#[derive(Clone, Debug)]
+pub struct Seeds(Range<u64>);
+
+impl Seeds {
+    fn words(&self) -> String {
+        format!("{}..{}", self.0.start, self.0.end)
     }
 }
 
-/// What came out.
+impl Serialize for Seeds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.words())
+    }
+}
+
+fn seeds(text: &str) -> Result<Seeds, String> {
+    let wrong = || format!("`{text}` is no range of seeds, expected FROM..TO as in 0..200");
+    let (from, to) = text.split_once("..").ok_or_else(wrong)?;
+    let (from, to): (u64, u64) = (from.parse().map_err(|_| wrong())?, to.parse().map_err(|_| wrong())?);
+    if from <= to && to - from <= 1_000_000 { Ok(Seeds(from..to)) } else { Err(wrong()) }
+}
+
+/// What was measured beside the rows, which say what a node costs as nodes are added.
 #[derive(Clone, Debug, Serialize)]
-pub struct Report {
-    /// The command that repeats the run.
-    pub command: String,
-    /// Nodes of the measured cluster.
-    pub nodes: usize,
-    /// Users per node.
-    pub users: usize,
+pub struct ClusterFacts {
     /// Batches between nodes, over those that were needed.
     pub messages_over_needed: f64,
     /// Their bytes, over those that were needed.
@@ -85,9 +107,7 @@ pub struct Report {
     pub objects_doubled: u64,
     /// Bytes of copies per object and second, in the calm run.
     pub copy_bytes_per_object_s: f64,
-    /// Seeds on bad networks.
-    pub seeds: u64,
-    /// Of them, those that broke a promise.
+    /// Seeds on bad networks that broke a promise.
     pub broken_seeds: Vec<u64>,
     /// States of one object among three nodes that were looked at, and steps between them.
     pub explored_states: usize,
@@ -96,16 +116,12 @@ pub struct Report {
     pub explored_depth: usize,
     /// Whether one of them went wrong.
     pub explored_failure: Option<String>,
-    /// What a node costs as nodes are added.
-    pub rows: Vec<Row>,
     /// What a border costs, by its length.
     pub borders: Vec<BorderRow>,
     /// What a large world would take.
     pub estimate: Vec<Estimate>,
     /// The promises, over all runs.
     pub promises: Promises,
-    /// What must be reached.
-    pub verdicts: Vec<Verdict>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -128,119 +144,130 @@ pub struct Estimate {
 /// Space per node in the measured cluster: a square of this edge, in metres.
 const SIDE: f32 = 44.0;
 
-/// Runs everything. `progress` is told how many parts are done, of how many.
-pub fn run(
-    settings: &Settings,
-    stopwatch: &mut dyn Stopwatch,
-    progress: &mut dyn FnMut(u32, u32),
-) -> Result<Report, OutOfRange> {
-    check(settings)?;
-    let seeds: Vec<u64> = (settings.first_seed..settings.end_seed).collect();
-    let sizes: Vec<usize> = [1, 4, 16, 64].into_iter().filter(|&nodes| nodes <= settings.scale_to).collect();
-    let total = (3 + sizes.len() + seeds.len()) as u32;
-    let mut done = 0;
-    let mut step = || {
-        done += 1;
-        progress(done, total);
-    };
-    let side = SIDE * (settings.nodes as f32).sqrt();
-    let calm = nodes::Settings {
-        nodes: settings.nodes,
-        users: settings.users * settings.nodes,
-        side,
-        reach: 20.0,
-        seconds: settings.seconds,
-        loss: 0.0,
-        latency_ms: 0.3,
-        upsets: false,
-        measures: true,
-        ..nodes::Settings::default()
-    };
-    let calm_run = nodes::run(&calm, &mut |_, _| {})?;
-    step();
-    let mut promises = Promises::default();
-    promises.add(&calm_run.promises, "the calm run");
-    let kills = if settings.nodes >= 3 { 0..8 } else { 0..0 };
-    let killed: Vec<Measured> = kills
-        .into_par_iter()
-        .map(|seed| nodes::Settings { seed, kill: true, seconds: 24, measures: false, ..calm.clone() })
-        .map(|settings| nodes::run(&settings, &mut |_, _| {}).expect("the same settings were taken before"))
-        .collect();
-    step();
-    let (rows, borders) = scaling::measure(&sizes, stopwatch, &mut step);
-    let explored = explore::explore(&explore::Settings { depth: settings.depth, ..explore::Settings::default() });
-    step();
-    let mut rough: Vec<(u64, Measured)> = Vec::new();
-    for part in seeds.chunks(16) {
-        let measure = |&seed: &u64| {
-            let settings = nodes::Settings::from_seed(seed);
-            (seed, nodes::run(&settings, &mut |_, _| {}).expect("a seed makes sense"))
-        };
-        rough.extend(part.par_iter().map(measure).collect::<Vec<_>>());
-        part.iter().for_each(|_| step());
-    }
-    for (seed, measured) in killed.iter().enumerate() {
-        promises.add(&measured.promises, &format!("a kill, seed {seed}"));
-    }
-    for (seed, measured) in &rough {
-        promises.add(&measured.promises, &format!("seed {seed}"));
-    }
-    let all = || std::iter::once(&calm_run).chain(&killed).chain(rough.iter().map(|(_, measured)| measured));
-    let mut resume: Vec<f64> = killed.iter().flat_map(|measured| measured.resume_s.iter().copied()).collect();
-    resume.sort_by(f64::total_cmp);
-    let over = |(sent, needed): (u64, u64)| sent as f64 / needed.max(1) as f64;
-    let objects = (settings.users * settings.nodes) as f64 + 16.0;
-    let mut report = Report {
-        command: format!(
-            "cargo run --release -p lab -- cluster --nodes {} --users {} --seconds {} --seeds {}..{} --scale-to {} \
-             --depth {}",
-            settings.nodes,
-            settings.users,
-            settings.seconds,
-            settings.first_seed,
-            settings.end_seed,
-            settings.scale_to,
-            settings.depth
-        ),
-        nodes: settings.nodes,
-        users: settings.users,
-        messages_over_needed: over(calm_run.batches),
-        bytes_over_needed: over(calm_run.bytes),
-        move_latency_ms: percentiles(&calm_run.move_ms),
-        border_delay_ticks: calm_run.waited_ticks as f64 / calm_run.handovers.max(1) as f64,
-        resume_s: percentiles(&resume),
-        handovers_per_s: calm_run.handovers as f64 / calm_run.seconds.max(1e-9),
-        handovers: all().map(|measured| measured.handovers).sum(),
-        adopted: all().map(|measured| measured.adopted).sum(),
-        upsets: all().map(|measured| measured.upsets).sum(),
-        objects_lost: all().map(|measured| measured.lost).sum(),
-        objects_doubled: all().map(|measured| measured.doubled).sum(),
-        copy_bytes_per_object_s: calm_run.copy_bytes as f64 / calm_run.seconds.max(1e-9) / objects,
-        seeds: seeds.len() as u64,
-        broken_seeds: rough.iter().filter(|(_, measured)| !measured.promises.holds()).map(|(seed, _)| *seed).collect(),
-        explored_states: explored.states,
-        explored_steps: explored.steps,
-        explored_depth: explored.depth,
-        explored_failure: explored.failure,
-        rows,
-        borders,
-        estimate: Vec::new(),
-        promises,
-        verdicts: Vec::new(),
-    };
-    report.estimate = estimate(&report);
-    report.verdicts = claims::judge(&report);
-    Ok(report)
-}
+impl Study for Settings {
+    const NAME: &'static str = "cluster";
+    const EXAMPLE: &'static str = "--nodes 6 --seeds 0..2000 --json";
+    const UNIT: &'static str = "runs";
+    const HAS_PAGE: bool = true;
+    type Row = Row;
+    type Facts = ClusterFacts;
 
-fn check(settings: &Settings) -> Result<(), OutOfRange> {
-    setting::check([
-        ("nodes", settings.nodes as f64, 2.0..=16.0, "2 to 16"),
-        ("users", settings.users as f64, 1.0..=300.0, "1 to 300"),
-        ("seconds", f64::from(settings.seconds), 10.0..=3_600.0, "10 to 3600"),
-        ("scale-to", settings.scale_to as f64, 1.0..=64.0, "1 to 64"),
-        ("depth", settings.depth as f64, 1.0..=20.0, "1 to 20"),
-    ])
+    fn run(&self, stopwatch: &mut dyn Stopwatch, progress: Progress<'_>) -> Result<Results<Settings>, Failure> {
+        let seeds: Vec<u64> = self.seeds.0.clone().collect();
+        let sizes: Vec<usize> = [1, 4, 16, 64].into_iter().filter(|&nodes| nodes <= self.scale_to).collect();
+        let total = (3 + sizes.len() + seeds.len()) as u32;
+        let mut done = 0;
+        let mut step = || {
+            done += 1;
+            progress(done, total);
+        };
+        let side = SIDE * (self.nodes as f32).sqrt();
+        let calm = nodes::Settings {
+            nodes: self.nodes,
+            users: self.users * self.nodes,
+            side,
+            reach: 20.0,
+            seconds: self.seconds,
+            loss: 0.0,
+            latency_ms: 0.3,
+            upsets: false,
+            measures: true,
+            ..nodes::Settings::default()
+        };
+        let calm_run = nodes::run(&calm, &mut |_, _| {}).map_err(refused)?;
+        step();
+        let mut promises = Promises::default();
+        promises.add(&calm_run.promises, "the calm run");
+        let kills = if self.nodes >= 3 { 0..8 } else { 0..0 };
+        let killed: Vec<Measured> = kills
+            .into_par_iter()
+            .map(|seed| nodes::Settings { seed, kill: true, seconds: 24, measures: false, ..calm.clone() })
+            .map(|settings| nodes::run(&settings, &mut |_, _| {}).expect("the same settings were taken before"))
+            .collect();
+        step();
+        let (rows, borders) = scaling::measure(&sizes, stopwatch, &mut step);
+        let explored = explore::explore(&explore::Settings { depth: self.depth, ..explore::Settings::default() });
+        step();
+        let mut rough: Vec<(u64, Measured)> = Vec::new();
+        for part in seeds.chunks(16) {
+            let measure = |&seed: &u64| {
+                let settings = nodes::Settings::from_seed(seed);
+                (seed, nodes::run(&settings, &mut |_, _| {}).expect("a seed makes sense"))
+            };
+            rough.extend(part.par_iter().map(measure).collect::<Vec<_>>());
+            part.iter().for_each(|_| step());
+        }
+        for (seed, measured) in killed.iter().enumerate() {
+            promises.add(&measured.promises, &format!("a kill, seed {seed}"));
+        }
+        for (seed, measured) in &rough {
+            promises.add(&measured.promises, &format!("seed {seed}"));
+        }
+        let all = || std::iter::once(&calm_run).chain(&killed).chain(rough.iter().map(|(_, measured)| measured));
+        let mut resume: Vec<f64> = killed.iter().flat_map(|measured| measured.resume_s.iter().copied()).collect();
+        resume.sort_by(f64::total_cmp);
+        let over = |(sent, needed): (u64, u64)| sent as f64 / needed.max(1) as f64;
+        let objects = (self.users * self.nodes) as f64 + 16.0;
+        let facts = ClusterFacts {
+            messages_over_needed: over(calm_run.batches),
+            bytes_over_needed: over(calm_run.bytes),
+            move_latency_ms: percentiles(&calm_run.move_ms),
+            border_delay_ticks: calm_run.waited_ticks as f64 / calm_run.handovers.max(1) as f64,
+            resume_s: percentiles(&resume),
+            handovers_per_s: calm_run.handovers as f64 / calm_run.seconds.max(1e-9),
+            handovers: all().map(|measured| measured.handovers).sum(),
+            adopted: all().map(|measured| measured.adopted).sum(),
+            upsets: all().map(|measured| measured.upsets).sum(),
+            objects_lost: all().map(|measured| measured.lost).sum(),
+            objects_doubled: all().map(|measured| measured.doubled).sum(),
+            copy_bytes_per_object_s: calm_run.copy_bytes as f64 / calm_run.seconds.max(1e-9) / objects,
+            broken_seeds: rough
+                .iter()
+                .filter(|(_, measured)| !measured.promises.holds())
+                .map(|(seed, _)| *seed)
+                .collect(),
+            explored_states: explored.states,
+            explored_steps: explored.steps,
+            explored_depth: explored.depth,
+            explored_failure: explored.failure,
+            borders,
+            estimate: estimate(&rows),
+            promises,
+        };
+        Ok((rows, facts))
+    }
+
+    fn text(report: &Report<Settings>) -> String {
+        format!(
+            "{}\n{}\n{}\n{}\n{}",
+            measures(&report.facts),
+            scaling::scaling(&report.rows),
+            scaling::parts(&report.rows),
+            scaling::borders(&report.facts.borders),
+            to_table(&report.facts.estimate),
+        )
+    }
+
+    fn claims(report: &Report<Settings>) -> Vec<ClaimResult> {
+        claims::all(report)
+    }
+
+    fn page(report: &Report<Settings>) -> Page {
+        page::page(report)
+    }
+
+    fn files(report: &Report<Settings>) -> Vec<Document> {
+        vec![Document::csv("borders", &report.facts.borders)]
+    }
+
+    /// What did not hold, each with how to see it again.
+    fn failures(report: &Report<Settings>) -> Vec<String> {
+        let facts = &report.facts;
+        let seeds = facts.broken_seeds.iter().map(|seed| {
+            format!("seed {seed}: cargo run --release -p lab -- cluster --seeds {seed}..{} --scale-to 1", seed + 1)
+        });
+        facts.promises.failures().into_iter().chain(seeds).chain(facts.explored_failure.clone()).collect()
+    }
 }
 
 fn percentiles(sorted: &[f64]) -> Percentiles {
@@ -249,9 +276,9 @@ fn percentiles(sorted: &[f64]) -> Percentiles {
 }
 
 /// What a world of a million users would take, by what was measured here.
-fn estimate(report: &Report) -> Vec<Estimate> {
+fn estimate(rows: &[Row]) -> Vec<Estimate> {
     const USERS: f64 = 1e6;
-    let Some(row) = report.rows.last() else { return Vec::new() };
+    let Some(row) = rows.last() else { return Vec::new() };
     let (tick_ms, share) = (1_000.0 / 30.0, 0.4);
     let per_user_ms = row.cpu_ms / (row.users as f64).max(1.0);
     let by_cpu = (share * tick_ms / per_user_ms.max(1e-9)).min(1e7);
@@ -272,9 +299,9 @@ fn estimate(report: &Report) -> Vec<Estimate> {
             "members of a plan",
             format!("{} at most", grouped(NODES_MAX as u64)),
             if nodes > NODES_MAX as f64 {
-                "a plan is one message, which everybody has whole; nobody is let in beyond that: this breaks first"
+                "a plan is one message, which every node has whole; no node is let in beyond that: this breaks first"
             } else {
-                "a plan is one message, which everybody has whole; nobody is let in beyond that"
+                "a plan is one message, which every node has whole; no node is let in beyond that"
             },
         ),
         line(
@@ -285,87 +312,38 @@ fn estimate(report: &Report) -> Vec<Estimate> {
         line(
             "beats, per node",
             format!("{} messages/s", grouped((4.0 / 0.3 * nodes) as u64)),
-            "everybody beats to everybody, three times a second where there are many, and is vouched for: what breaks \
-             next. Leases from a fixed few members instead of from all would make it constant",
+            "every node beats to every other, three times a second where there are many, and is vouched for: what \
+             breaks next. Leases from a fixed few members instead of from all would make it constant",
         ),
         line(
             "a change of plan",
             format!("{} messages", grouped((nodes * nodes) as u64)),
-            "everybody declares to everybody. Only neighbours of what changed would have to, if plans named them",
+            "every node declares to every other. Only neighbours of what changed would have to, if plans named them",
         ),
         line(
             "a crowd in one place",
             "no more than one node's".to_owned(),
-            "leaves are not cut below 6 m, and whoever hears more than 4,096 others is told of the nearest",
+            "leaves are not cut below 6 m, and a user that hears more than 4,096 others is told of the nearest",
         ),
     ]
 }
 
-impl Report {
-    /// Whether all promises held, in all runs, and every interleaving went well.
-    pub fn holds(&self) -> bool {
-        self.promises.holds() && self.explored_failure.is_none()
-    }
-
-    /// What did not hold, each with how to see it again.
-    pub fn failures(&self) -> Vec<String> {
-        let broken = self.promises.failures().into_iter();
-        let seeds = self.broken_seeds.iter().map(|seed| {
-            format!("seed {seed}: cargo run --release -p lab -- cluster --seeds {seed}..{} --scale-to 1", seed + 1)
-        });
-        broken.chain(seeds).chain(self.explored_failure.clone()).collect()
-    }
-
-    /// Everything worth keeping.
-    pub fn documents(&self) -> Vec<Document> {
-        let mut documents = vec![
-            Document::page(&page::page(self)),
-            Document::csv("cluster", &self.rows),
-            Document::csv("borders", &self.borders),
-            Document::json("cluster", self),
-        ];
-        documents.extend(Document::plots(figures::all(self)));
-        documents
-    }
-
-    /// The report for a terminal.
-    pub fn to_text(&self) -> String {
-        format!(
-            "{}\n{}\n{}\n{}\n{}\n{}\n",
-            measures(self),
-            scaling::scaling(&self.rows),
-            scaling::parts(&self.rows),
-            scaling::borders(&self.borders),
-            estimates(&self.estimate),
-            Verdict::list(&self.verdicts)
-        )
-    }
-}
-
-fn measures(report: &Report) -> Table {
+fn measures(facts: &ClusterFacts) -> Table {
     let mut table = Table::new(["measure", "value"]);
     let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
-    row("messages over needed", format!("{:.2}", report.messages_over_needed));
-    row("bytes over needed", format!("{:.2}", report.bytes_over_needed));
-    row("move latency, p50 ms", format!("{:.1}", report.move_latency_ms.p50));
-    row("move latency, p99 ms", format!("{:.1}", report.move_latency_ms.p99));
-    row("border delay, ticks per hand-over", format!("{:.2}", report.border_delay_ticks));
-    row("from kill to resumed, p50 s", format!("{:.2}", report.resume_s.p50));
-    row("from kill to resumed, p99 s", format!("{:.2}", report.resume_s.p99));
-    row("hand-overs per second", format!("{:.1}", report.handovers_per_s));
-    row("hand-overs in all", grouped(report.handovers));
-    row("adopted in all", grouped(report.adopted));
-    row("upsets in all", grouped(report.upsets));
-    row("objects lost", grouped(report.objects_lost));
-    row("objects doubled", grouped(report.objects_doubled));
-    row("copies, bytes per object and second", format!("{:.0}", report.copy_bytes_per_object_s));
-    table
-}
-
-fn estimates(estimate: &[Estimate]) -> Table {
-    let mut table = Table::new(["a million users", "", "because"]);
-    for line in estimate {
-        table.row([line.quantity.to_owned(), line.value.clone(), line.how.clone()]);
-    }
+    row("messages over needed", format!("{:.2}", facts.messages_over_needed));
+    row("bytes over needed", format!("{:.2}", facts.bytes_over_needed));
+    row("move latency, p50 ms", format!("{:.1}", facts.move_latency_ms.p50));
+    row("move latency, p99 ms", format!("{:.1}", facts.move_latency_ms.p99));
+    row("border delay, ticks per hand-over", format!("{:.2}", facts.border_delay_ticks));
+    row("from kill to resumed, p50 s", format!("{:.2}", facts.resume_s.p50));
+    row("from kill to resumed, p99 s", format!("{:.2}", facts.resume_s.p99));
+    row("hand-overs per second", format!("{:.1}", facts.handovers_per_s));
+    row("hand-overs in all", grouped(facts.handovers));
+    row("adopted in all", grouped(facts.adopted));
+    row("upsets in all", grouped(facts.upsets));
+    row("objects lost", grouped(facts.objects_lost));
+    row("objects doubled", grouped(facts.objects_doubled));
+    row("copies, bytes per object and second", format!("{:.0}", facts.copy_bytes_per_object_s));
     table
 }

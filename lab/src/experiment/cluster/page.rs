@@ -1,25 +1,26 @@
 //! The experiment as a page that one reads from top to bottom.
 
 use super::scaling::{borders, parts, scaling};
-use super::{Report, estimates, figures, measures};
-use crate::report::page::{Page, PageBlock, Section};
+use super::{Settings, figures, measures};
+use crate::report::csv::to_table;
+use crate::report::page::{Page, PageBlock, section};
+use crate::study::Report;
 
-pub fn page(report: &Report) -> Page {
-    let section = |heading: &str, blocks| Section { heading: heading.to_owned(), blocks };
-    let text = |text: &str| PageBlock::Text(text.to_owned());
-    Page {
-        title: "Many servers, one world".to_owned(),
-        lead: format!(
-            "{} nodes with {} users each, who walk anywhere; then clusters of 2 to 8 nodes on bad networks, where \
+pub fn page(report: &Report<Settings>) -> Page {
+    let text = |text: &str| PageBlock::text(text);
+    Page::new(
+        "Many servers, one world",
+        format!(
+            "{} nodes with {} users each, which walk anywhere; then clusters of 2 to 8 nodes on bad networks, where \
              nodes die, freeze and are cut off; and clusters that grow with their space.",
-            report.nodes, report.users
+            report.settings.nodes, report.settings.users
         ),
-        sections: vec![
-            section("What came out", vec![PageBlock::Verdicts(report.verdicts.clone())]),
+        vec![
+            section("What came out", vec![PageBlock::Verdicts(report.claims.clone())]),
             section(
                 "What is measured",
                 vec![
-                    PageBlock::Table(measures(report)),
+                    PageBlock::Table(measures(&report.facts)),
                     text(
                         "All of it in the lab's own time: 0.3 ms between nodes, clocks that run up to 2 % too fast \
                          or too slow, 30 ticks a second. The latency of a move runs from the tick that made it to \
@@ -33,7 +34,7 @@ pub fn page(report: &Report) -> Page {
                 "As nodes are added",
                 vec![
                     text(
-                        "Each node has a square of 400 m and a thousand users on it, who walk anywhere and hear 20 \
+                        "Each node has a square of 400 m and a thousand users on it, which walk anywhere and hear 20 \
                          m. A user within 26 m of a border may be heard across it, a quarter of them. A node is \
                          a whole server: it decodes what its users send, steps its world, talks to the other nodes, \
                          and tells every user what it hears. The cluster runs in one process, node after node, and \
@@ -50,11 +51,10 @@ pub fn page(report: &Report) -> Page {
                         "A node at the edge of the world has borders on fewer sides. By their length, in metres, \
                          with how many nodes of the cluster have such:",
                     ),
-                    PageBlock::Table(borders(&report.borders)),
+                    PageBlock::Table(borders(&report.facts.borders)),
                 ],
             ),
-            section("On paper: a million users", vec![PageBlock::Table(estimates(&report.estimate))]),
+            section("On paper: a million users", vec![PageBlock::Table(to_table(&report.facts.estimate))]),
         ],
-        command: report.command.clone(),
-    }
+    )
 }

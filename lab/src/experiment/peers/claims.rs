@@ -1,24 +1,21 @@
 //! What the paper claims of many hosts, what we promise, and what came out.
 
 use sim::peers::outcomes::Outcomes;
-use sim::promises::{Promises, Score};
+use sim::promises::Score;
 
-use super::Row;
+use super::{Row, Settings};
+use crate::report::claim::{ClaimResult, judged};
 use crate::report::number::grouped;
-use crate::report::verdict::{Outcome, Verdict};
+use crate::study::Report;
 
 /// The mean error that is good enough, in metres.
 const ERROR_M: f64 = 0.3;
 /// How many times fewer messages than every frame there must be, and should be.
 const FEWER: [f64; 2] = [10.0, 30.0];
 
-pub(super) fn judge(rows: &[Row], trade_off: &[Row], rough: &[Row], promises: &Promises) -> Vec<Verdict> {
-    let verdict = |claim: &str, source: &str, cases: Vec<bool>, evidence: String| Verdict {
-        claim: claim.to_owned(),
-        source: source.to_owned(),
-        outcome: Outcome::of_cases(cases),
-        evidence,
-    };
+pub fn all(report: &Report<Settings>) -> Vec<ClaimResult> {
+    let (rows, trade_off, rough) = (&report.rows, &report.facts.trade_off, &report.facts.rough);
+    let promises = &report.facts.promises;
     let least = |of: fn(&Row) -> f64| rows.iter().map(of).fold(f64::INFINITY, f64::min);
     let most = |of: fn(&Row) -> f64| rows.iter().map(of).fold(0.0, f64::max);
     let is_good = |row: &Row, fewer: f64| row.error_mean_m < ERROR_M && row.fewer_messages >= fewer;
@@ -29,10 +26,10 @@ pub(super) fn judge(rows: &[Row], trade_off: &[Row], rough: &[Row], promises: &P
     let frames = trade_off.first();
     let contests: u64 = rows.iter().chain(trade_off).chain(rough).map(|row| row.outcomes.contests).sum();
     vec![
-        verdict(
+        judged(
             "Thresholds take a tenth of the messages of sending every frame, at a mean error below 0.3 m",
             "our promise",
-            rows.iter().map(|row| is_good(row, FEWER[0])).collect(),
+            rows.iter().map(|row| is_good(row, FEWER[0])).collect::<Vec<_>>(),
             format!(
                 "{:.1} to {:.1} times fewer messages and {:.1} to {:.1} times fewer bytes, digests, claims, \
                  verdicts, clocks and signs of life included, at a mean error of {:.3} to {:.3} m; every frame: \
@@ -46,20 +43,20 @@ pub(super) fn judge(rows: &[Row], trade_off: &[Row], rough: &[Row], promises: &P
                 frames.map_or(0.0, |row| row.error_mean_m)
             ),
         ),
-        verdict(
+        judged(
             "A thirtieth of the messages, at the same error",
             "our goal",
-            rows.iter().chain(trade_off).map(|row| is_good(row, FEWER[1])).collect(),
+            rows.iter().chain(trade_off).map(|row| is_good(row, FEWER[1])).collect::<Vec<_>>(),
             "Counted over all numbers of hosts, policies and limits.".to_owned(),
         ),
-        verdict(
+        judged(
             "One host decides about a contact, the same for both",
             "Ohlenburg, section 6",
-            rows.iter().map(|row| row.outcomes.by_none + row.outcomes.by_both == 0).collect(),
+            rows.iter().map(|row| row.outcomes.by_none + row.outcomes.by_both == 0).collect::<Vec<_>>(),
             format!(
-                "On a steady network nobody decides about {:.1} % of contacts, and both about {:.2} %. On bad \
-                 networks, with crashes and partitions: {:.1} % and {:.2} %; {:.1} % are contacts of two who could \
-                 not hear each other, or not shortly before.",
+                "On a steady network no host decides about {:.1} % of contacts, and both about {:.2} %. On bad \
+                 networks, with crashes and partitions: {:.1} % and {:.2} %; {:.1} % are contacts of two hosts that \
+                 could not hear each other, or not shortly before.",
                 share(rows, |outcomes| outcomes.by_none),
                 share(rows, |outcomes| outcomes.by_both),
                 share(rough, |outcomes| outcomes.by_none),
@@ -67,10 +64,10 @@ pub(super) fn judge(rows: &[Row], trade_off: &[Row], rough: &[Row], promises: &P
                 share(rough, |outcomes| outcomes.cut_off)
             ),
         ),
-        verdict(
+        judged(
             "No host keeps two verdicts about one contact, and after delivery all hosts keep the same",
             "our promise",
-            promises.iter().map(Score::holds).collect(),
+            promises.iter().map(Score::holds).collect::<Vec<_>>(),
             format!(
                 "{} contests; broken were: {}.",
                 grouped(contests),
@@ -81,10 +78,10 @@ pub(super) fn judge(rows: &[Row], trade_off: &[Row], rough: &[Row], promises: &P
                     .join(", ")
             ),
         ),
-        verdict(
+        judged(
             "A world cannot be highly dynamic and consistent at the same time",
             "Ohlenburg, section 1, after Singhal and Zyda",
-            trade_off.windows(2).map(|two| two[0].messages_per_s > two[1].messages_per_s).collect(),
+            trade_off.windows(2).map(|two| two[0].messages_per_s > two[1].messages_per_s).collect::<Vec<_>>(),
             trade_off
                 .iter()
                 .map(|row| format!("{:.3} m for {:.0} messages/s", row.error_mean_m, row.messages_per_s))

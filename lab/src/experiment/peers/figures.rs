@@ -1,12 +1,13 @@
 //! The consistency-throughput trade-off, and how long it takes to agree.
 
-use super::{Peers, Row};
+use super::{Row, Settings};
 use crate::report::axis::PlotAxis;
 use crate::report::chart::{Chart, Series};
 use crate::report::page::Figure;
 use crate::report::svg::Color;
+use crate::study::Report;
 
-pub fn all(report: &Peers) -> Vec<Figure> {
+pub fn all(report: &Report<Settings>) -> Vec<Figure> {
     vec![
         Figure {
             name: "trade-off".to_owned(),
@@ -25,20 +26,27 @@ pub fn all(report: &Peers) -> Vec<Figure> {
     ]
 }
 
-fn trade_off(report: &Peers) -> String {
+fn trade_off(report: &Report<Settings>) -> String {
     // From the loosest limit to every frame: the line is the sweep, and ends where most is sent.
     let curve = |name: &str, color: Color, value: fn(&Row) -> f64| Series {
         name: name.to_owned(),
         color,
-        points: report.trade_off.iter().rev().map(|row| (value(row).max(1e-6), row.error_mean_m.max(1e-6))).collect(),
+        points: report
+            .facts
+            .trade_off
+            .iter()
+            .rev()
+            .map(|row| (value(row).max(1e-6), row.error_mean_m.max(1e-6)))
+            .collect(),
     };
     let labels: Vec<((f64, f64), String)> = report
+        .facts
         .trade_off
         .iter()
         .map(|row| ((row.messages_per_s.max(1e-6), row.error_mean_m.max(1e-6)), row.limit()))
         .collect();
     Chart {
-        title: format!("Consistency against throughput, {} ms one way", report.latency_ms),
+        title: format!("Consistency against throughput, {} ms one way", report.settings.latency_ms),
         x: PlotAxis::logarithmic("messages, or updates in them, per host and second"),
         y: PlotAxis::logarithmic("mean error in metres"),
         series: vec![
@@ -49,7 +57,7 @@ fn trade_off(report: &Peers) -> String {
     .to_svg_with(&labels)
 }
 
-fn messages(report: &Peers) -> String {
+fn messages(report: &Report<Settings>) -> String {
     let curve = |name: &str, color: Color, value: fn(&Row) -> f64| Series {
         name: name.to_owned(),
         color,

@@ -1,20 +1,20 @@
 //! The experiment as a page that one reads from top to bottom.
 
-use super::{Peers, figures, row};
-use crate::report::page::{Page, PageBlock, Section};
+use super::{Settings, figures, row};
+use crate::report::page::{Page, PageBlock, section};
+use crate::study::Report;
 
-pub fn page(report: &Peers) -> Page {
-    let section = |heading: &str, blocks| Section { heading: heading.to_owned(), blocks };
-    let text = |text: &str| PageBlock::Text(text.to_owned());
-    Page {
-        title: "A world without a server".to_owned(),
-        lead: format!(
+pub fn page(report: &Report<Settings>) -> Page {
+    let text = |text: &str| PageBlock::text(text);
+    Page::new(
+        "A world without a server",
+        format!(
             "Two to thirty-two hosts, each with the paper's object at the paper's pace, in a hall with walls and \
              pillars. Messages take {} ms; every host has a clock of its own.",
-            report.latency_ms
+            report.settings.latency_ms
         ),
-        sections: vec![
-            section("What came out", vec![PageBlock::Verdicts(report.verdicts.clone())]),
+        vec![
+            section("What came out", vec![PageBlock::Verdicts(report.claims.clone())]),
             section(
                 "How it is measured",
                 vec![
@@ -26,7 +26,7 @@ pub fn page(report: &Peers) -> Page {
                          life.",
                     ),
                     text(
-                        "A contest is a contact between two hosts' objects. Nobody decides when both lack what the \
+                        "A contest is a contact between two hosts' objects. No host decides when both lack what the \
                          rule looks at: then they pass through each other. The time to a common verdict runs from \
                          the first host's sight of the contact to the last host's keeping the verdict.",
                     ),
@@ -34,7 +34,7 @@ pub fn page(report: &Peers) -> Page {
             ),
             section(
                 "The trade-off",
-                vec![PageBlock::Figures(figures::all(report)), PageBlock::Table(row::costs(&report.trade_off))],
+                vec![PageBlock::Figures(figures::all(report)), PageBlock::Table(row::costs(&report.facts.trade_off))],
             ),
             section(
                 "By policy and number of hosts",
@@ -45,14 +45,13 @@ pub fn page(report: &Peers) -> Page {
                 vec![
                     text(
                         "Jitter, loss, duplicates, reordering, partitions, crashes, late joiners and leavers, in a \
-                         hall so crowded that everybody meets somebody all the time. Those who are cut off could not \
-                         hear each other when they met, or half a second before, or one of them was gone: the other \
-                         then meets what it predicts.",
+                         hall so crowded that objects meet all the time. Hosts that are cut off could not hear each \
+                         other when they met, or half a second before, or one of them was gone: the other then meets \
+                         what it predicts.",
                     ),
-                    PageBlock::Table(row::decisions(&report.rough)),
+                    PageBlock::Table(row::decisions(&report.facts.rough)),
                 ],
             ),
         ],
-        command: report.command.clone(),
-    }
+    )
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use sim::peers::outcomes::Outcomes;
 use sim::peers::{self, Report as Measured};
 
-use crate::report::number::nearest_rank;
+use crate::report::number::{grouped, nearest_rank, significant};
 use kinesphere::table::Table;
 
 /// How one setting did.
@@ -73,56 +73,29 @@ impl Row {
 }
 
 /// What it takes to see others where they are.
-pub(super) fn costs(rows: &[Row]) -> Table {
-    let mut table = Table::new([
-        "policy",
-        "hosts",
-        "limit",
-        "mean m",
-        "max m",
-        "messages/s",
-        "bytes/s",
-        "updates/s",
-        "fewer messages",
-        "fewer bytes",
-    ]);
+pub fn costs(rows: &[Row]) -> Table {
+    let headings = "policy,hosts,limit,mean m,max m,messages/s,bytes/s,updates/s,fewer messages,fewer bytes";
+    let mut table = Table::new(headings.split(','));
     for row in rows {
-        table.row([
-            row.policy.to_owned(),
-            row.hosts.to_string(),
-            row.limit(),
-            format!("{:.3}", row.error_mean_m),
-            format!("{:.2}", row.error_max_m),
-            format!("{:.1}", row.messages_per_s),
-            format!("{:.0}", row.bytes_per_s),
-            format!("{:.1}", row.motions_per_s),
-            format!("{:.1}", row.fewer_messages),
-            format!("{:.1}", row.fewer_bytes),
-        ]);
+        let Row { error_mean_m, error_max_m, messages_per_s, bytes_per_s, motions_per_s, .. } = *row;
+        let names = [row.policy.to_owned(), row.hosts.to_string(), row.limit()];
+        let measured = [error_mean_m, error_max_m, messages_per_s, bytes_per_s, motions_per_s];
+        let numbers = measured.into_iter().chain([row.fewer_messages, row.fewer_bytes]);
+        table.row(names.into_iter().chain(numbers.map(significant)));
     }
     table
 }
 
-/// Which host decided, and how soon all knew.
-pub(super) fn decisions(rows: &[Row]) -> Table {
-    let mut table = Table::new([
-        "policy", "hosts", "loss", "contests", "by none", "cut off", "by one", "by both", "denied", "p50 ms", "p99 ms",
-    ]);
-    for row in rows {
-        let outcomes = &row.outcomes;
-        table.row([
-            row.policy.to_owned(),
-            row.hosts.to_string(),
-            format!("{:.0} %", 100.0 * row.loss),
-            outcomes.contests.to_string(),
-            outcomes.by_none.to_string(),
-            outcomes.cut_off.to_string(),
-            outcomes.by_one.to_string(),
-            outcomes.by_both.to_string(),
-            outcomes.denied.to_string(),
-            format!("{:.0}", row.common_ms_p50),
-            format!("{:.0}", row.common_ms_p99),
-        ]);
+/// The deciding hosts, and how soon all hosts knew.
+pub fn decisions(rows: &[Row]) -> Table {
+    let headings = "policy,hosts,loss,contests,by none,cut off,by one,by both,denied,p50 ms,p99 ms";
+    let mut table = Table::new(headings.split(','));
+    for Row { policy, hosts, loss, outcomes, common_ms_p50, common_ms_p99, .. } in rows {
+        let names = [(*policy).to_owned(), hosts.to_string(), format!("{:.0} %", 100.0 * loss)];
+        let Outcomes { contests, by_none, cut_off, by_one, by_both, denied, .. } = *outcomes;
+        let counts = [contests, by_none, cut_off, by_one, by_both, denied].map(grouped);
+        let times = [common_ms_p50, common_ms_p99].map(|ms| format!("{ms:.0}"));
+        table.row(names.into_iter().chain(counts).chain(times));
     }
     table
 }

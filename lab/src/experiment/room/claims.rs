@@ -101,7 +101,7 @@ fn figure_8(report: &Report<Settings>) -> Vec<&Row> {
 fn shares(rows: &[&Row], part: impl Fn(&Row) -> f64) -> String {
     let share = |row: &&Row| 100.0 * part(row) * row.fps / 1e3;
     let (least, most) = rows.iter().map(share).fold((f64::INFINITY, 0.0_f64), |(a, b), s| (a.min(s), b.max(s)));
-    if rows.is_empty() { NOT_MEASURED.to_owned() } else { format!("{least:.0} to {most:.0} % of a frame") }
+    if rows.is_empty() { "an unmeasured share".to_owned() } else { format!("{least:.0} to {most:.0} % of a frame") }
 }
 
 fn updating_dominates(report: &Report<Settings>) -> ClaimResult {

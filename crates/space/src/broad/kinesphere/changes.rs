@@ -15,7 +15,6 @@ use crate::{Columns, Edition, Pair, Spheres};
 pub struct ChangeTracker {
     /// What the schedule says has changed; and all pairs that it reported, when it is cleared.
     pub turnover: Turnover,
-    /// Both ascending.
     pub began: Vec<Pair>,
     pub ended: Vec<Pair>,
     last: LastTick,

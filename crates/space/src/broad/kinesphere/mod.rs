@@ -61,7 +61,7 @@ const LOOK_AHEAD: u64 = 128;
 ///     spheres.end_tick();
 ///     spheres.move_to(bob, spheres.get(bob)?.center - Vec3::new(0.1, 0.0, 0.0))?;
 /// }
-/// # Ok::<(), space::SpheresError>(())
+/// # Ok::<(), kinesphere_space::SpheresError>(())
 /// ```
 #[derive(Debug, Default)]
 pub struct Kinesphere {
