@@ -187,29 +187,23 @@ async fn operators_are_obeyed_and_visitors_are_not() {
     let mut ann = Visit::join(&server.url(), named("Ann")).await.unwrap();
     let order = async |headers: &str, body: &str| post(&server, headers, body).await;
 
-    let from_afar = "ServerAddress: world.example\r\n";
+    let from_afar = "Host: world.example\r\n";
     assert!(order(from_afar, r#"{"do":"users"}"#).await.contains("403"));
-    assert!(
-        order("ServerAddress: localhost\r\nOrigin: http://evil.example\r\n", r#"{"do":"users"}"#).await.contains("403")
-    );
-    assert!(
-        order("ServerAddress: localhost\r\nX-Forwarded-For: 1.2.3.4\r\n", r#"{"do":"users"}"#).await.contains("403")
-    );
-    assert!(
-        order("ServerAddress: localhost\r\nAuthorization: Bearer wrong\r\n", r#"{"do":"users"}"#).await.contains("403")
-    );
-    assert!(order("ServerAddress: localhost\r\n", r#"{"do":"dance"}"#).await.contains("422"));
+    assert!(order("Host: localhost\r\nOrigin: http://evil.example\r\n", r#"{"do":"users"}"#).await.contains("403"));
+    assert!(order("Host: localhost\r\nX-Forwarded-For: 1.2.3.4\r\n", r#"{"do":"users"}"#).await.contains("403"));
+    assert!(order("Host: localhost\r\nAuthorization: Bearer wrong\r\n", r#"{"do":"users"}"#).await.contains("403"));
+    assert!(order("Host: localhost\r\n", r#"{"do":"dance"}"#).await.contains("422"));
     let with_token = format!("{from_afar}Authorization: Bearer {token}\r\n");
     assert!(order(&with_token, r#"{"do":"users"}"#).await.contains("Ann"));
 
-    order("ServerAddress: localhost\r\n", r#"{"do":"say","text":"Tea is ready."}"#).await;
+    order("Host: localhost\r\n", r#"{"do":"say","text":"Tea is ready."}"#).await;
     let mut said = None;
     for _ in 0..100 {
         ann.run_for(Duration::from_millis(50)).await;
         said = said.or(ann.client().next_said());
     }
     assert_eq!(said.expect("everybody is told").text, "Tea is ready.");
-    assert!(order("ServerAddress: localhost\r\n", r#"{"do":"ban","who":"ann"}"#).await.contains("ann is banned"));
+    assert!(order("Host: localhost\r\n", r#"{"do":"ban","who":"ann"}"#).await.contains("ann is banned"));
     let is_sent_away = |client: &client::Client| matches!(client.phase(), client::Phase::Ended(_));
     assert!(ann.run_until(PATIENCE, is_sent_away).await);
     assert_eq!(refusal(&server, named("Ann")).await.0, CloseReason::Banned);
@@ -221,17 +215,17 @@ async fn whoever_comes_through_a_proxy_shows_the_token() {
     let users = r#"{"do":"users"}"#;
     let server = Serving::start("--in-memory --crowd 0");
     for header in ["Via: 1.1 proxy", "X-Real-IP: 1.2.3.4", "X-Forwarded-Proto: https", "Forwarded: for=1.2.3.4"] {
-        let answer = post(&server, &format!("ServerAddress: localhost\r\n{header}\r\n"), users).await;
+        let answer = post(&server, &format!("Host: localhost\r\n{header}\r\n"), users).await;
         assert!(answer.contains("403"), "{header}: {answer}");
     }
-    assert!(post(&server, "ServerAddress: localhost\r\n", users).await.contains("200 OK"), "no proxy is between");
+    assert!(post(&server, "Host: localhost\r\n", users).await.contains("200 OK"), "no proxy is between");
 
     // A proxy may add no header. Where a proxy is likely, coming from this machine is no proof.
     for public in ["--operator-token sixteen-or-more-letters", "--origin https://world.example"] {
         let server = Serving::start(&format!("--in-memory --crowd 0 {public}"));
         let token = server.printed.rsplit(' ').next().unwrap().to_owned();
-        assert!(post(&server, "ServerAddress: localhost\r\n", users).await.contains("403"), "{public}");
-        let with_token = format!("ServerAddress: localhost\r\nAuthorization: Bearer {token}\r\n");
+        assert!(post(&server, "Host: localhost\r\n", users).await.contains("403"), "{public}");
+        let with_token = format!("Host: localhost\r\nAuthorization: Bearer {token}\r\n");
         assert!(post(&server, &with_token, users).await.contains("200 OK"), "{public}");
     }
 }
@@ -241,8 +235,7 @@ async fn whoever_comes_through_a_proxy_shows_the_token() {
 #[tokio::test]
 async fn a_mute_holds_whatever_name_a_hello_gives() {
     let server = Serving::start("--in-memory --crowd 0");
-    let order =
-        async |body: &str| assert!(post(&server, "ServerAddress: localhost\r\n", body).await.contains("200 OK"));
+    let order = async |body: &str| assert!(post(&server, "Host: localhost\r\n", body).await.contains("200 OK"));
     let mut ann = Wire::open(&server).await;
     ann.send(hello("Ann", None)).await;
     let ToClient::Welcome(welcome) = ann.next_but_news().await else { panic!("she is let in") };
