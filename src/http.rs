@@ -136,7 +136,7 @@ async fn healthz(State(answers): State<Answers>) -> Response {
 
 async fn metrics(
     State(answers): State<Answers>,
-    ConnectInfo(Peer(peer)): ConnectInfo<Peer>,
+    ConnectInfo(PeerAddress(peer)): ConnectInfo<PeerAddress>,
     headers: HeaderMap,
 ) -> Response {
     match admit(&answers, peer, &headers, Role::Watcher).await {
@@ -281,7 +281,7 @@ async fn obey(
 /// Trades the one-time secret that the start printed for the operator's token.
 async fn redeem(
     State(answers): State<Answers>,
-    ConnectInfo(Peer(peer)): ConnectInfo<Peer>,
+    ConnectInfo(PeerAddress(peer)): ConnectInfo<PeerAddress>,
     headers: HeaderMap,
     body: Body,
 ) -> Response {

@@ -5,12 +5,13 @@ use std::ops::ControlFlow;
 use clap::{Args, ValueEnum};
 use client::bot::Behaviour;
 use kinesphere::bots::{self, BotsReport, BotsSettings, Company};
-use kinesphere::fetch::FetchError;
+use kinesphere::fetch::{Address, FetchError};
 use kinesphere::link::client::ConnectError;
 use tokio::sync::oneshot;
 
 use super::address::resolve;
 use super::interrupt::interrupted;
+use super::proof::Proof;
 use super::{Failure, runtime};
 use kinesphere::output::{print, print_json};
 use kinesphere::progress::Bar;

@@ -11,6 +11,7 @@ use kinesphere::link::zenoh::{FabricError, FabricSettings, Locator, NodeCertific
 use kinesphere::order::Order;
 use space::bytes::to_hex;
 
+use super::proof::Proof;
 use super::{Failure, runtime};
 use kinesphere::output::{print, print_json};
 

@@ -7,8 +7,8 @@ pub mod cluster;
 mod interrupt;
 #[cfg(feature = "zenoh")]
 pub mod join;
-pub mod proof;
-mod relay;
+mod proof;
+pub mod relay;
 pub mod replay;
 pub mod serve;
 pub mod store;

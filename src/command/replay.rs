@@ -1,6 +1,6 @@
 //! `kinesphere replay`: replays a kept world.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
