@@ -33,7 +33,8 @@ fn settings_are_those_of_the_command() {
     assert!(flags.len() > 15, "{flags:?}");
     let document = named("## Settings").join(" ");
     assert_eq!(words(&document, "--"), flags, "flags, in the document and in the command");
-    let mentioned = help.split("[env: ").skip(1).filter_map(|rest| rest.split(['=', ']']).next());
+    // A terminal may have broken the line behind the colon.
+    let mentioned = help.split("[env:").skip(1).filter_map(|rest| rest.trim_start().split(['=', ']']).next());
     let mentioned = mentioned.collect::<Vec<_>>().join(" ");
     let variables = [&document, &mentioned].map(|text| words(text, "KINESPHERE_"));
     assert_eq!(variables[0], variables[1], "variables, in the document and in the command");

@@ -1,4 +1,4 @@
-//! `tree build`, `tree show`, `tree check` and `lab sphere-trees`: what they write, repair and refuse. A refusal names
+//! `tree build`, `tree show` and `tree check`: what they write, repair and refuse. A refusal names
 //! the file, the place in it and the reason.
 
 mod shell;
@@ -117,9 +117,6 @@ fn what_cannot_be_asked_for_is_refused() {
         (format!("tree show {}", path("none.tree")), "none.tree: ".to_owned()),
         (format!("tree show {}", path("no.tree")), "no.tree: 20 bytes, expected 24".to_owned()),
         (format!("tree check {} box", path("mesh")), "mesh: this is no sphere-tree".to_owned()),
-        ("lab sphere-trees --mesh box --spheres 0".to_owned(), "level 1 of 1 may have 0 balls".to_owned()),
-        ("lab sphere-trees --mesh box --depth 99".to_owned(), "--depth is 99, expected 1 to 8".to_owned()),
-        ("lab sphere-trees --mesh nothing".to_owned(), "nothing: there is no such file".to_owned()),
     ] {
         let output = kinesphere(&command);
         assert_eq!(output.status.code(), Some(2), "{command}: {}", stderr(&output));
@@ -206,26 +203,6 @@ fn broken_meshes_are_repaired_and_covered() {
             let checked = kinesphere(&format!("tree check {} {}", tree.display(), mesh.display()));
             assert!(checked.status.success(), "{name}, {method}: {}", stderr(&checked));
         }
-    }
-}
-
-#[test]
-fn the_lab_measures_every_method_and_level() {
-    let folder = folder("tree-lab");
-    let mesh = folder.0.join("tetrahedron.obj");
-    fs::write(&mesh, TETRAHEDRON).unwrap();
-    let report = document(&format!(
-        "lab sphere-trees --mesh {} box --spheres 4,12 --json --out {}",
-        mesh.display(),
-        folder.0.join("report").display()
-    ));
-    let fields = ["mesh", "method", "level", "spheres", "e_max", "e_avg", "miss_percent", "gap", "ov", "build_cpu_s"];
-    let all = rows(&report, "rows", &fields);
-    assert_eq!(all.len(), 2 * 4 * 3);
-    assert!(all.iter().all(|row| row["miss_percent"] == 0.0 && row["gap"] == 0.0));
-    assert!(!rows(&report, "verdicts", &["claim", "outcome", "evidence"]).is_empty());
-    for file in ["index.html", "sphere-trees.csv", "sphere-trees.json", "error-tetrahedron.svg", "error-box.svg"] {
-        assert!(folder.0.join("report").join(file).exists(), "{file}");
     }
 }
 

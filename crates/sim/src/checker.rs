@@ -138,6 +138,7 @@ impl Checker {
     }
 
     /// Overlaps with guests do not count: where servers die and freeze, what is told of their objects is old.
+    #[must_use]
     pub fn without_guests(self) -> Checker {
         Checker { counts_guests: false, ..self }
     }

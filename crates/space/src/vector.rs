@@ -45,6 +45,7 @@ impl BitOr for AxisMask {
 /// The order of operations is part of the promise: hashes of whole worlds depend on every bit.
 macro_rules! vector {
     ($Vector:ident, $float:ident) => {
+        #[must_use]
         #[derive(Clone, Copy, Default, PartialEq)]
         #[repr(C)]
         pub struct $Vector {
@@ -392,6 +393,7 @@ macro_rules! vector {
 /// Rotations as unit quaternions. Sines are libm's: the same bits on every machine.
 macro_rules! rotation {
     ($Rotation:ident, $Vector:ident, $float:ident, $sincos:path, $atan2:path) => {
+        #[must_use]
         #[derive(Clone, Copy, PartialEq)]
         #[repr(C)]
         pub struct $Rotation {

@@ -39,7 +39,7 @@ struct Span {
 const KEPT: usize = 1 << 20;
 
 /// A greedy cover of a graph, computed from nothing, to compare repaired ones with. Each group grows from the first
-/// uncovered pair: see [`UncoveredPairs::grow`].
+/// uncovered pair: see `UncoveredPairs::grow`.
 pub fn greedy_cover(graph: &Graph) -> Vec<Vec<Slot>> {
     let slots = || (0..graph.rows() as u32).map(Slot::new);
     let later = |slot: Slot| graph.neighbours(slot).iter().filter(move |&&neighbour| neighbour > slot);

@@ -543,7 +543,7 @@ pub(crate) fn route_way(spec: &Spec, object: &ObjectSpec, route: &Route, phase: 
     if length <= walk {
         return (way, rotation, true);
     }
-    // FreePlaces are rounded to the grid.
+    // Places are rounded to the grid.
     let most = walk.max((wanted - route_pose(spec, object, route, phase).0).length() + 2.0);
     if length <= most { (way, rotation, true) } else { (way * (most / length), rotation, false) }
 }
