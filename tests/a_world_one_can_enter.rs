@@ -129,7 +129,9 @@ async fn one_can_ask_why() {
     let mut bob = Visit::join(&server.url(), named("Bob")).await.unwrap();
     assert!(bob.run_until(PATIENCE, |bob| heard(bob, "Ann").is_some()).await);
     let url = server.url();
-    let ask = move |arguments: &str| kinesphere(&format!("why {arguments} --server {url}"));
+    let proof = server.operator_file.clone();
+    let ask =
+        move |arguments: &str| kinesphere(&format!("why {arguments} --server {url} --operator-token-file {proof}"));
     let (near, nobody) = tokio::task::spawn_blocking(move || (ask("bob ANN"), ask("bob eve"))).await.unwrap();
     assert!(stdout(&near).contains("Bob hears of Ann"), "{}{}", stdout(&near), stderr(&near));
     assert!(stdout(&near).contains("told of it"), "what the budget had room for: {}", stdout(&near));
@@ -297,7 +299,12 @@ fn a_server_that_cannot_start_says_why_in_one_sentence() {
         ("token --data /nonexistent".to_owned(), 2, "Start its server once"),
         (format!("token --data {data} --nickname a\u{202e}b"), 2, "visible"),
         (format!("token --data {data} --hours 0"), 2, "0 is not in 1..="),
-        (format!("why a b --server {}", server.url()), 1, "Nobody is called"),
+        (
+            format!("why a b --server {} --operator-token-file {}", server.url(), server.operator_file),
+            1,
+            "Nobody is called",
+        ),
+        (format!("why a b --server {}", server.url()), 1, "for operators"),
         ("why a b --server http://127.0.0.1:1".to_owned(), 1, "does a server run there?"),
         ("why a b --server nonsense".to_owned(), 2, "is not a server's address"),
         (format!("store export {data}/world.redb --data {data}"), 1, "is in use by process"),

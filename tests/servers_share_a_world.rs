@@ -70,7 +70,14 @@ fn start(name: &'static str, world: &str, more: &str, others: &[&Node]) -> Node 
 
 fn status(node: &Node) -> Option<Value> {
     let output = Command::new(env!("CARGO_BIN_EXE_kinesphere"))
-        .args(["cluster", "status", &node.serving.url(), "--json"])
+        .args([
+            "cluster",
+            "status",
+            &node.serving.url(),
+            "--json",
+            "--operator-token-file",
+            &node.serving.operator_file,
+        ])
         .output()
         .unwrap();
     serde_json::from_slice(&output.stdout).ok().filter(|_| output.status.success())
@@ -208,7 +215,7 @@ fn what_cannot_be_a_part_is_told_why() {
     }
     assert_eq!(members(&status(&one).unwrap()), 1, "nobody came in");
     let alone = Serving::start("--in-memory --crowd 0 --log off");
-    let error = refused(&format!("cluster status {}", alone.url()));
+    let error = refused(&format!("cluster status {} --operator-token-file {}", alone.url(), alone.operator_file));
     assert!(error.contains("belongs to no cluster"), "{error}");
 }
 

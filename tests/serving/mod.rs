@@ -19,7 +19,8 @@ pub struct Serving {
     /// Reads what it logs, all along: a full pipe would hold it up.
     log: Option<JoinHandle<String>>,
     pub http: String,
-    /// The operator's token, as the file holds it.
+    /// The file with the operator's token, and what it holds.
+    pub operator_file: String,
     pub operator: String,
     /// What it printed until it was ready.
     pub printed: String,
@@ -46,7 +47,7 @@ impl Serving {
         let file = rest.last().and_then(|line| line.split_once("token: ")).expect("the last line names the file").1;
         let operator = std::fs::read_to_string(file).expect("the file is there").trim().to_owned();
         let printed = format!("{first}\n{}", rest.join("\n"));
-        Serving { http: http.to_owned(), operator, child, log: Some(log), printed }
+        Serving { http: http.to_owned(), operator_file: file.to_owned(), operator, child, log: Some(log), printed }
     }
 
     pub fn url(&self) -> String {
