@@ -23,7 +23,7 @@ fn assert_kept(report: &serde_json::Value, count: u64) {
 #[test]
 fn among_each_other() {
     let server = Serving::start("--in-memory --crowd 20");
-    let (output, report) = finished(bots(&server.url(), "--count 20 --behaviour crowd --seconds 8 --json"));
+    let (output, report) = finished(bots(&server, "--count 20 --behaviour crowd --seconds 8 --json"));
     assert_kept(&report, 20);
     assert!(output.status.success());
 }
@@ -32,9 +32,9 @@ fn among_each_other() {
 #[test]
 fn beside_hostile_ones() {
     let server = Serving::start("--in-memory --crowd 10");
-    let honest = bots(&server.url(), "--count 100 --seconds 9 --json");
+    let honest = bots(&server, "--count 100 --seconds 9 --json");
     server.wait_for("kinesphere_users", 100.0);
-    let hostile = bots(&server.url(), "--count 50 --behaviour hostile --seconds 6 --name evil --json");
+    let hostile = bots(&server, "--count 50 --behaviour hostile --seconds 6 --name evil --json");
     let (output, honest) = finished(honest);
     assert_kept(&honest, 100);
     assert!(output.status.success());
@@ -71,7 +71,7 @@ fn over_a_bad_network() {
     let first = BufReader::new(relay.stdout.take().unwrap()).lines().next().unwrap().unwrap();
     let through = first.split(' ').find_map(|word| word.strip_prefix("udp=")).unwrap().to_owned();
     let arguments = format!("--count 8 --behaviour seek --seconds 8 --through {through} --json");
-    let (_, report) = finished(bots(&server.url(), &arguments));
+    let (_, report) = finished(bots(&server, &arguments));
     relay.kill().unwrap();
     relay.wait().unwrap();
     assert_kept(&report, 8);
@@ -87,7 +87,7 @@ fn through_kills_of_the_server() {
     let mut last = 0;
     for round in 0..4 {
         let server = Serving::start(&arguments);
-        let load = bots(&server.url(), &format!("--count 5 --seconds 30 --name round{round} --json"));
+        let load = bots(&server, &format!("--count 5 --seconds 30 --name round{round} --json"));
         std::thread::sleep(Duration::from_millis(1_500 + 130 * round));
         server.kill();
         // A bot without a server need not go on.

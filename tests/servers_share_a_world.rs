@@ -123,7 +123,7 @@ fn users_walk_on_whatever_happens_to_servers() {
 
     // All users walk; one server is killed, a fourth one joins, another is frozen until the others have gone on, and
     // woken.
-    let crowd: Child = bots(&one.serving.url(), "--count 150 --behaviour seek --seconds 600 --json");
+    let crowd: Child = bots(&one.serving, "--count 150 --behaviour seek --seconds 600 --json");
     wait_until(&one, "150 users and a crate", |status| objects(status) == 151);
     let dead = two.serving.url();
     two.serving.kill();

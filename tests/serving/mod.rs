@@ -143,9 +143,10 @@ impl<I: Iterator<Item = String>> TakeWhileInclusive for I {
 }
 
 /// Starts bots; what they found is on stdout.
-pub fn bots(url: &str, arguments: &str) -> Child {
+pub fn bots(server: &Serving, arguments: &str) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kinesphere"));
-    command.args(["bots", url]).args(arguments.split_whitespace());
+    command.args(["bots", &server.url(), "--operator-token-file", &server.operator_file]);
+    command.args(arguments.split_whitespace());
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built")
 }
 
