@@ -30,7 +30,7 @@ pub enum ClusterCommand {
 
 /// Asks one of a cluster's servers how things are: nodes, regions, load, and by how much copies are behind.
 #[derive(Args)]
-#[command(after_help = "Example: kinesphere cluster status http://localhost:7777 --json")]
+#[command(after_help = "Example: kinesphere cluster status http://localhost:7777 --operator-token-file operator.token")]
 pub struct StatusArguments {
     /// One of the servers; on another machine over https://
     #[arg(value_name = "URL", default_value = "http://localhost:7777")]

@@ -19,10 +19,11 @@ const browser = await openBrowser();
 
 const isWanted = (name: string): boolean => wanted.length === 0 || wanted.includes(name);
 
-async function open(path: string, url = server.url): Promise<Page> {
+async function open(path: string, from = server): Promise<Page> {
   const page = await openPage(browser, { viewport: { width: 1280, height: 720 } });
   page.setDefaultTimeout(180_000);
-  await page.goto(`${url}${path}`);
+  await from.trust(page);
+  await page.goto(`${from.url}${path}`);
   return page;
 }
 
@@ -127,7 +128,7 @@ try {
     await withCluster('--crowd 90', async (one) => {
       const guests = bots(one.url, '--count 16 --behaviour seek --name guest --seconds 900');
       try {
-        const page = await open('/map', one.url);
+        const page = await open('/map', one);
         await page.waitForFunction(() => (window as any).map.watch.borders?.regions.length > 1 && (window as any)
           .map.frame?.places.size > 50);
         await wait(4_000);
