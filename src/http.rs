@@ -294,8 +294,15 @@ async fn redeem(
         Err(refusal) => return refusal,
     };
     match operator.operators.redeem(&String::from_utf8_lossy(&bytes)) {
-        Some(token) => ([(header::CACHE_CONTROL, "no-store")], token).into_response(),
-        None => (StatusCode::FORBIDDEN, "This link was used already; show the token instead.\n").into_response(),
+        Some(token) => {
+            tracing::info!(%peer, "the link to the operator's map was used");
+            ([(header::CACHE_CONTROL, "no-store")], token).into_response()
+        }
+        None => (
+            StatusCode::FORBIDDEN,
+            "This link was used already, or is older than ten minutes; show the token instead.\n",
+        )
+            .into_response(),
     }
 }
 

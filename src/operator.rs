@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use clap::ValueEnum;
 use ring::hmac;
@@ -23,6 +23,9 @@ const CHOSEN_MIN: usize = 16;
 const WRONG_PAUSE: Duration = Duration::from_millis(500);
 /// Wrong tokens that wait for their answer; more are refused at once, still unread.
 const WRONG_WAITING_MAX: usize = 16;
+
+/// How long the link that the start prints is good: what was printed may be kept in a log.
+const ONCE_MAX: Duration = Duration::from_secs(10 * 60);
 
 /// What a person may do; each role may do what the ones before it may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -173,8 +176,8 @@ struct State {
     token: OperatorToken,
     /// Signs the tokens of roles.
     secret: Secret,
-    /// Opens the map once, on this machine: the start prints it.
-    once: Mutex<Option<OperatorToken>>,
+    /// Opens the map once, on this machine: the start prints it. With the time when it was made.
+    once: Mutex<Option<(OperatorToken, Instant)>>,
     waiting: Semaphore,
     turn: tokio::sync::Mutex<()>,
 }
@@ -185,7 +188,7 @@ impl Operators {
         Operators(Arc::new(State {
             token,
             secret,
-            once: Mutex::new(Some(OperatorToken::new())),
+            once: Mutex::new(Some((OperatorToken::new(), Instant::now()))),
             waiting: Semaphore::new(WRONG_WAITING_MAX),
             turn: tokio::sync::Mutex::default(),
         }))
@@ -211,13 +214,13 @@ impl Operators {
     /// The secret that opens the map once; `None` after it was used.
     pub fn once(&self) -> Option<String> {
         let once = self.0.once.lock().expect("no thread panics while holding it");
-        once.as_ref().map(|once| once.reveal().to_owned())
+        once.as_ref().map(|(once, _)| once.reveal().to_owned())
     }
 
-    /// Trades the one-time secret for the operator's token. The secret is spent only by a request that shows it.
+    /// Trades the one-time secret for the operator's token, within [`ONCE_MAX`]. Only a request that shows it spends it.
     pub fn redeem(&self, shown: &str) -> Option<String> {
         let mut once = self.0.once.lock().expect("no thread panics while holding it");
-        let is_right = once.as_ref().is_some_and(|once| once.is(shown));
+        let is_right = once.as_ref().is_some_and(|(once, made)| made.elapsed() < ONCE_MAX && once.is(shown));
         is_right.then(|| {
             *once = None;
             self.0.token.reveal().to_owned()
