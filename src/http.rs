@@ -141,7 +141,7 @@ async fn metrics(
 ) -> Response {
     match admit(&answers, peer, &headers, Role::Watcher).await {
         Ok(_) => render(&answers.metrics),
-        Err(refusal) => refusal,
+        Err(refusal) => refusal.into_response(),
     }
 }
 
@@ -190,7 +190,7 @@ fn is_overheard(answers: &Answers, peer: SocketAddr, headers: &HeaderMap) -> boo
     let is_here = peer.ip().to_canonical().is_loopback();
     let is_encrypted = !answers.certificates.current().is_self_signed()
         || (is_here && text(headers, "x-forwarded-proto") == Some("https"));
-    !is_encrypted && !(is_here && is_direct)
+    !(is_encrypted || is_here && is_direct)
 }
 
 /// Whether proxies add this header. Not every proxy adds one.
@@ -202,15 +202,18 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name).map(|value| value.to_str().unwrap_or("unreadable"))
 }
 
+/// A status and a sentence.
+type Refusal = (StatusCode, &'static str);
+
 /// Lets a person through who proves at least this role. It is called before a body is read.
 async fn admit<'a>(
     answers: &'a Answers,
     peer: SocketAddr,
     headers: &HeaderMap,
     least: Role,
-) -> Result<(&'a Operator, Role), Response> {
-    let refused = |sentence: &'static str| Err((StatusCode::FORBIDDEN, sentence).into_response());
-    let Some(operator) = &answers.operator else { return Err(StatusCode::NOT_FOUND.into_response()) };
+) -> Result<(&'a Operator, Role), Refusal> {
+    let refused = |sentence: &'static str| Err((StatusCode::FORBIDDEN, sentence));
+    let Some(operator) = &answers.operator else { return Err((StatusCode::NOT_FOUND, "")) };
     if !answers.origins.admit_socket(text(headers, "origin"), text(headers, "host")) {
         return refused("This page may not ask; --origin lists those that may.\n");
     }
@@ -231,11 +234,11 @@ async fn admit<'a>(
 }
 
 /// Reads a body that must be short, and must be there soon.
-async fn read_body(body: Body) -> Result<Bytes, Response> {
+async fn read_body(body: Body) -> Result<Bytes, Refusal> {
     match timeout(BODY_PATIENCE, to_bytes(body, BODY_MAX)).await {
         Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(_)) => Err((StatusCode::PAYLOAD_TOO_LARGE, "An order has at most 4,096 bytes.\n").into_response()),
-        Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "The order did not arrive in time.\n").into_response()),
+        Ok(Err(_)) => Err((StatusCode::PAYLOAD_TOO_LARGE, "An order has at most 4,096 bytes.\n")),
+        Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "The order did not arrive in time.\n")),
     }
 }
 
@@ -248,7 +251,7 @@ async fn obey(
 ) -> Response {
     let (operator, role) = match admit(&answers, peer, &headers, Role::Watcher).await {
         Ok(admitted) => admitted,
-        Err(refusal) => return refusal,
+        Err(refusal) => return refusal.into_response(),
     };
     // A page of another origin cannot send this type without being asked first.
     if text(&headers, "content-type").is_none_or(|kind| !kind.starts_with("application/json")) {
@@ -256,7 +259,7 @@ async fn obey(
     }
     let bytes = match read_body(body).await {
         Ok(bytes) => bytes,
-        Err(refusal) => return refusal,
+        Err(refusal) => return refusal.into_response(),
     };
     let order: Order = match serde_json::from_slice(&bytes) {
         Ok(order) => order,
@@ -291,7 +294,7 @@ async fn redeem(
     }
     let bytes = match read_body(body).await {
         Ok(bytes) => bytes,
-        Err(refusal) => return refusal,
+        Err(refusal) => return refusal.into_response(),
     };
     match operator.operators.redeem(&String::from_utf8_lossy(&bytes)) {
         Some(token) => {

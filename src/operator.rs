@@ -217,7 +217,7 @@ impl Operators {
         once.as_ref().map(|(once, _)| once.reveal().to_owned())
     }
 
-    /// Trades the one-time secret for the operator's token, within [`ONCE_MAX`]. Only a request that shows it spends it.
+    /// Trades the one-time secret for the operator's token, within `ONCE_MAX`. Only a request that shows it spends it.
     pub fn redeem(&self, shown: &str) -> Option<String> {
         let mut once = self.0.once.lock().expect("no thread panics while holding it");
         let is_right = once.as_ref().is_some_and(|(once, made)| made.elapsed() < ONCE_MAX && once.is(shown));

@@ -130,6 +130,7 @@ async fn walk(
         company: Company::Honest(Behaviour::Crowd),
         seconds: f64::from(settings.seconds),
         token: String::new(),
+        operator_token: Some(service.operator_token().reveal().to_owned()),
         name: "user".to_owned(),
         seed: settings.seed,
     };
